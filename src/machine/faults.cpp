@@ -8,6 +8,7 @@
 #include "fault_fields.hpp"
 #include "node_finder.hpp"
 #include "reading.hpp"
+#include "tessera/base/random.hpp"
 
 namespace tessera::machine {
 namespace {
@@ -38,6 +39,8 @@ class Faults {
     if (const Value* name = table.find("switch"))
       apply_to_node(*spec, find_.switch_called(spec->switch_name, name->where()), table);
     if (const Value* link = table.find("link")) apply_to_links(*spec, link->where(), table);
+    if (spec->among == "devices") apply_to_some_devices(*spec, table);
+    if (spec->among == "links") apply_to_some_links(*spec, table);
   }
 
   /// After all faults: everything at a dead node is dead, and routes lead around it.
@@ -67,10 +70,16 @@ class Faults {
 
   bool check_keys(const FaultSpec& spec, const Table& table) {
     const auto has = [&](const char* key) { return table.find(key) != nullptr; };
-    const bool node = has("device") || has("die") || has("host");
-    if (has("device") + has("die") + has("host") + has("link") + has("switch") != 1) {
-      diagnostics_.error(table.where(),
-                         "a fault concerns exactly one of \"device\", \"die\", \"host\", \"link\", \"switch\"");
+    const bool some_links = spec.among == "links", link = has("link") || some_links;
+    const bool node = has("device") || has("die") || has("host") || spec.among == "devices";
+    if (has("device") + has("die") + has("host") + has("link") + has("switch") + has("among") != 1) {
+      diagnostics_.error(
+          table.where(),
+          "a fault concerns exactly one of \"device\", \"die\", \"host\", \"link\", \"switch\", \"among\"");
+      return false;
+    }
+    if (has("among") != has("rate")) {
+      diagnostics_.error(table.where(), "\"among\" and \"rate\" are given together: among = \"links\", rate = 0.2");
       return false;
     }
     const auto refuse = [&](const char* key, bool allowed, const char* owners) {
@@ -78,12 +87,12 @@ class Faults {
       error(table.find(key)->where(), key, std::string("only ") + owners + " have one");
       return false;
     };
-    if (!refuse("bandwidth", has("link"), "links") || !refuse("one_way", has("link"), "links") ||
-        !refuse("speed", node, "devices"))
+    if (!refuse("bandwidth", link, "links") || !refuse("one_way", has("link"), "single links") ||
+        !refuse("speed", node, "devices") || !refuse("draw", has("among"), "faults among many"))
       return false;
     const bool slower = has("bandwidth") || has("speed");
     if (spec.dead != slower) return true;
-    const char* share = has("link") ? ", or bandwidth = \"50 %\"" : node ? ", or speed = \"50 %\"" : "";
+    const char* share = link ? ", or bandwidth = \"50 %\"" : node ? ", or speed = \"50 %\"" : "";
     diagnostics_.error(table.where(), std::string("a fault is dead = true") + share + (slower ? ", not both" : ""));
     return false;
   }
@@ -98,6 +107,30 @@ class Faults {
       if (machine_.speed[*node] < least_share && !dead_[*node])
         error(table.find("speed")->where(), "speed",
               "the faults of " + machine_.node_name(*node) + " together leave less than 0.000001 of it");
+    }
+  }
+
+  /// Whether the part of this number fails.
+  static bool fails(const FaultSpec& spec, std::uint64_t part) {
+    const KeyedRandom random(static_cast<std::uint64_t>(spec.draw), random_stream("faults among " + spec.among));
+    return random.real(part) < spec.rate;
+  }
+
+  void apply_to_some_devices(const FaultSpec& spec, const Table& table) {
+    for (NodeId device = 0; device < machine_.accelerators(); ++device)
+      if (fails(spec, device)) apply_to_node(spec, device, table);
+  }
+
+  /// Both directions of a link fail together.
+  void apply_to_some_links(const FaultSpec& spec, const Table& table) {
+    std::uint64_t part = 0;
+    for (NodeId from = 0; from < machine_.accelerators(); ++from) {
+      for (LinkId link = network_.first_link[from]; link < network_.first_link[from + 1]; ++link) {
+        const NodeId to = network_.links[link].to;
+        if (to < from || !machine_.computes(to) || !fails(spec, part++)) continue;
+        const bool there = apply_one_way(spec, from, to, table), back = apply_one_way(spec, to, from, table);
+        if (spec.dead && (there || back)) note_dead(table);
+      }
     }
   }
 
@@ -163,7 +196,7 @@ const config::Schema<FaultSpec>& fault_schema() {
   using config::detail::access;
   static const FaultSchema schema = [] {
     FaultSchema s("machine.fault",
-                  "One fault of the machine, [[machine.fault]]: of a device, a die, a host, a link or a switch. "
+                  "One fault of the machine, [[machine.fault]]: of a device, a die, a host, a link or a switch, or drawn among many. "
                   "Routes avoid what is dead.");
     s.integer("device", &FaultSpec::device, "the device with this number").at_least("0").optional();
     s.integers("die", &FaultSpec::die,
@@ -173,6 +206,17 @@ const config::Schema<FaultSpec>& fault_schema() {
     s.add(ends_field("link", "the link between two nodes, in both directions", access<Array>(&FaultSpec::link)))
         .optional();
     s.text("switch", &FaultSpec::switch_name, "the switch of this name").optional();
+    s.choice("among", &FaultSpec::among, {"devices", "links"},
+             "devices that compute, or links between two of them, each of which fails with probability `rate`")
+        .optional();
+    s.number("rate", &FaultSpec::rate, "with `among`: share of them that fails, on average")
+        .at_least("0")
+        .at_most("1")
+        .optional();
+    s.integer("draw", &FaultSpec::draw,
+              "with `among`: which of many draws; what fails at a rate fails at every higher one of the same draw")
+        .at_least("1")
+        .optional();
     s.boolean("dead", &FaultSpec::dead, "gone altogether").otherwise("false");
     s.boolean("one_way", &FaultSpec::one_way, "only the link from the first end to the second").optional();
     s.add(share_field("bandwidth", "what is left of the link's bandwidth", access<double>(&FaultSpec::bandwidth)))

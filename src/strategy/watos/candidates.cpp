@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "gcmr.hpp"
+#include "placement.hpp"
+#include "prediction.hpp"
+#include "steps.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::strategy::watos {
@@ -28,14 +31,8 @@ std::vector<std::int64_t> up_to(std::int64_t most) {
   return all;
 }
 
-std::int64_t live_devices(const machine::Machine& machine) {
-  std::int64_t count = 0;
-  for (machine::NodeId device = 0; device < machine.accelerators(); ++device) count += machine.alive(device) ? 1 : 0;
-  return count;
-}
-
 std::vector<Cut> all_cuts(const Question& question) {
-  const std::int64_t devices = live_devices(question.job.machine);
+  const std::int64_t devices = question.health.alive();
   const auto values = [&](const char* key, std::int64_t most) {
     const std::vector<std::int64_t> given = listed(question.table, key);
     return given.empty() ? up_to(most) : given;
@@ -95,55 +92,86 @@ std::string odd_problem(const PipelineProfile& profile, const Place& place, cons
   return {};
 }
 
-std::vector<std::int64_t> layers_of(const PipelineProfile& profile) {
-  std::vector<std::int64_t> layers;
-  for (const StageProfile& stage : profile.stages) layers.push_back(stage.layers[dense_layer] + stage.layers[moe_layer]);
-  return layers;
-}
+class Lister {
+ public:
+  Lister(const Question& question, Pricing& pricing) : question_(question), job_(question.job), pricing_(pricing) {}
+
+  void add(const Cut& cut) {
+    if (cut.devices() > question_.health.alive())
+      return prune(cut, "", fmt::format("{} dies, and {} work", cut.devices(), question_.health.alive()));
+    const TablePointer table = with_cut(question_.table, cut, {});
+    if (const std::string problem = problem_with(question_.cut, *table, job_); !problem.empty())
+      return prune(cut, "", problem);
+    const PipelineProfile profile = question_.cut.profile(*table, job_);
+    if (const std::string problem = state_too_large(profile, job_); !problem.empty()) return prune(cut, "", problem);
+    const auto needed = static_cast<std::size_t>(cut.pipeline * cut.data);
+    const auto all = tilings(job_.machine, question_.health, static_cast<int>(cut.tensor), needed);
+    if (all.empty()) prune(cut, "", fmt::format("no {} places of {} live dies", needed, cut.tensor));
+    for (const Tiling& tiling : all) add(cut, tiling, profile);
+  }
+  std::vector<Candidate> take() { return std::move(found_); }
+
+ private:
+  void prune(const Cut& cut, const std::string& tile, std::string why) {
+    Candidate one;
+    one.cut = cut;
+    one.tile = tile;
+    one.pruned = std::move(why);
+    found_.push_back(std::move(one));
+  }
+
+  void add(const Cut& cut, const Tiling& tiling, const PipelineProfile& profile) {
+    if (std::string problem = odd_problem(profile, tiling.places.front(), job_); !problem.empty())
+      return prune(cut, tiling.name, std::move(problem));
+    const auto replicas = static_cast<std::uint32_t>(cut.data);
+    Candidate one;
+    one.cut = cut;
+    one.tile = tiling.name;
+    one.plain = make_problem(profile, tiling.places, replicas, job_, pricing_);
+    one.named = one.plain;
+    Time best = never;
+    for (const std::vector<std::uint16_t>& start : starts(one.plain.problem)) {
+      NamedProblem balanced = balanced_at(cut, one.plain, start);
+      const Time time = predicted(balanced.problem, at_start(balanced.problem));
+      if (time < best) one.named = std::move(balanced);
+      best = std::min(best, time);
+    }
+    one.pruned = pool_too_small(one.named.problem);
+    found_.push_back(std::move(one));
+  }
+
+  /// With layers by the time that stages take where they stand: a slow one has fewer, unless others could not hold what
+  /// it gives away.
+  [[nodiscard]] NamedProblem balanced_at(const Cut& cut, const NamedProblem& plain,
+                                         const std::vector<std::uint16_t>& start) {
+    NamedProblem found = plain;
+    found.problem.start = start;
+    const std::vector<std::int64_t> layers = balanced_layers(plain, at_start(found.problem));
+    if (layers == plain.layers) return found;
+    const TablePointer table = with_cut(question_.table, cut, layers);
+    if (!problem_with(question_.cut, *table, job_).empty()) return found;
+    const PipelineProfile balanced = question_.cut.profile(*table, job_);
+    if (!state_too_large(balanced, job_).empty()) return found;
+    found = make_problem(balanced, plain.problem.places, plain.problem.replicas, job_, pricing_);
+    found.problem.start = start;
+    return found;
+  }
+
+  const Question& question_;
+  const Job& job_;
+  Pricing& pricing_;
+  std::vector<Candidate> found_;
+};
 
 }  // namespace
 
 std::vector<Candidate> all_candidates(const Question& question, Pricing& pricing) {
-  const Job& job = question.job;
-  std::vector<Candidate> found;
+  Lister lister(question, pricing);
   for (const Cut& cut : all_cuts(question)) {
-    Candidate one;
-    one.cut = cut;
-    const auto prune = [&](std::string why) {
-      one.pruned = std::move(why);
-      found.push_back(one);
-    };
-    if (cut.devices() > live_devices(job.machine)) {
-      prune(fmt::format("{} dies, and {} work", cut.devices(), live_devices(job.machine)));
-      continue;
-    }
-    const TablePointer table = with_cut(question.table, cut, {});
-    if (const std::string problem = problem_with(question.cut, *table, job); !problem.empty()) {
-      prune(problem);
-      continue;
-    }
-    const PipelineProfile profile = question.cut.profile(*table, job);
-    one.layers = layers_of(profile);
-    if (const std::string problem = state_too_large(profile, job); !problem.empty()) {
-      prune(problem);
-      continue;
-    }
-    const auto needed = static_cast<std::size_t>(cut.pipeline * cut.data);
-    const std::vector<Tiling> all = tilings(job.machine, static_cast<int>(cut.tensor), needed);
-    if (all.empty()) prune(fmt::format("no {} places of {} live dies", needed, cut.tensor));
-    for (const Tiling& tiling : all) {
-      one.tile = tiling.name;
-      if (const std::string problem = odd_problem(profile, tiling.places.front(), job); !problem.empty()) {
-        prune(problem);
-        continue;
-      }
-      Candidate full = one;
-      full.named = make_problem(profile, tiling.places, static_cast<std::uint32_t>(cut.data), job, pricing);
-      full.pruned = pool_too_small(full.named.problem);
-      found.push_back(std::move(full));
-    }
+    question.job.evaluations.go_on();
+    lister.add(cut);
   }
-  return found;
+  return lister.take();
 }
 
 }  // namespace tessera::strategy::watos

@@ -16,8 +16,8 @@ struct Candidate {
   Cut cut;
   std::string tile;
   std::string pruned;  ///< why it is out; empty: it is not, and the rest is known
-  std::vector<std::int64_t> layers;  ///< by stage
-  NamedProblem named;
+  NamedProblem plain;  ///< layers as the other strategy deals them out, stages along rows
+  NamedProblem named;  ///< layers by where the stages stand, of the serpentine on which that is the fastest
   std::optional<Solution> scheduled, recomputed;  ///< of these steps, where something fits
   Solution best;                                  ///< of the last step before the genetic search
   Time predicted = 0;                             ///< ps of an iteration, along a serpentine
@@ -30,6 +30,7 @@ struct Question {
   const config::Table& table;
   const Options& options;
   const Job& job;
+  const Health& health;  ///< of the wafer
 };
 
 /// All cuts of the machine's live devices that the table leaves open, with tiles: pruned ones as well, each with its

@@ -4,13 +4,14 @@
 
 namespace tessera::strategy::watos {
 
-Contender contender_of(const Candidate& candidate, const Solution& solution, std::string origin, bool unused_first) {
+Contender contender_of(const Candidate& candidate, const NamedProblem& named, const Solution& solution,
+                       std::string origin, bool unused_first) {
   Contender one;
   one.text = candidate.text();
   one.origin = std::move(origin);
-  one.predicted = predicted(candidate.named.problem, solution);
-  one.keys = with_cut(config::Table(), candidate.cut, candidate.layers);
-  config::merge(*one.keys, *keys_of(candidate.named, solution, unused_first));
+  one.predicted = predicted(named.problem, solution);
+  one.keys = with_cut(config::Table(), candidate.cut, named.layers);
+  config::merge(*one.keys, *keys_of(named, solution, unused_first));
   return one;
 }
 

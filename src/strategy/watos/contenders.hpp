@@ -16,9 +16,9 @@ struct Contender {
   std::size_t candidate = 0;  ///< whose it is, by number
 };
 
-/// `unused_first`: what goes between stages takes ways of its own (section IV-E-2).
-[[nodiscard]] Contender contender_of(const Candidate& candidate, const Solution& solution, std::string origin,
-                                     bool unused_first);
+/// Of one of the candidate's problems. `unused_first`: what goes between stages takes ways of its own (section IV-E-2).
+[[nodiscard]] Contender contender_of(const Candidate& candidate, const NamedProblem& named, const Solution& solution,
+                                     std::string origin, bool unused_first);
 
 /// The origin of plans by Megatron's rules: tensor parallelism fills a node of GPUs, eight at most; the pipeline is as
 /// short as fits; the least recomputation that fits, of none, selective and full, on all stages.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "placement.hpp"
 #include "tessera/program/loans.hpp"
 #include "tessera/program/message_time.hpp"
 
@@ -34,8 +35,11 @@ class Maker {
     for (const std::vector<const Place*>& pace : paces_) layers_.push_back(layer_times(pace));
     choose_sets();
     for (std::size_t stage = 0; stage < profile_.stages.size(); ++stage) problem.stages.push_back(stage_problem(stage));
+    problem.start = serpentines(problem).front();
     for (const std::vector<const Place*>& pace : paces_) problem.update.push_back(update(pace));
     problem.hop = hop();
+    for (const StageProfile& stage : profile_.stages) found_.layers.push_back(layers_of(stage));
+    for (std::size_t pace = 0; pace < paces_.size(); ++pace) found_.layer_time.push_back(layer_time(pace));
     return std::move(found_);
   }
 
@@ -63,6 +67,24 @@ class Maker {
       times.backward.at(kind) = pricing_.time(layer.backward, pace);
     }
     return times;
+  }
+
+  [[nodiscard]] static std::int64_t layers_of(const StageProfile& stage) {
+    return stage.layers[dense_layer] + stage.layers[moe_layer];
+  }
+  /// The mean of all layers of the model.
+  [[nodiscard]] Time layer_time(std::size_t pace) const {
+    Time sum = 0;
+    std::int64_t count = 0;
+    for (const StageProfile& stage : profile_.stages) {
+      count += layers_of(stage);
+      for (std::size_t kind = 0; kind < layer_kinds; ++kind) {
+        Time once = layers_[pace].backward.at(kind);
+        for (const Time section : layers_[pace].sections.at(kind)) once += section;
+        sum += stage.layers.at(kind) * once;
+      }
+    }
+    return sum / count;
   }
 
   [[nodiscard]] Time again(const SetProfile& set, const StageProfile& stage, std::size_t pace) const {
@@ -196,6 +218,33 @@ class Maker {
 };
 
 }  // namespace
+
+std::vector<std::int64_t> balanced_layers(const NamedProblem& named, const Solution& solution) {
+  const Problem& problem = named.problem;
+  std::vector<Time> time, layer;
+  std::vector<std::int64_t> layers(problem.count(), 1);
+  std::int64_t left = -static_cast<std::int64_t>(problem.count());
+  for (std::size_t stage = 0; stage < problem.count(); ++stage) {
+    Time most = 0, once = 0;
+    for (std::uint32_t replica = 0; replica < problem.replicas; ++replica) {
+      const std::uint32_t pace = problem.places[solution.place(problem, stage, replica)].pace;
+      const Time edges = problem.stages[stage].time[pace][0] - named.layers[stage] * named.layer_time[pace];
+      once = std::max(once, named.layer_time[pace]);
+      most = std::max(most, edges + named.layer_time[pace]);
+    }
+    time.push_back(most);
+    layer.push_back(once);
+    left += named.layers[stage];
+  }
+  for (; left > 0; --left) {
+    std::size_t best = 0;
+    for (std::size_t stage = 1; stage < time.size(); ++stage)
+      if (time[stage] + layer[stage] < time[best] + layer[best]) best = stage;
+    time[best] += layer[best];
+    ++layers[best];
+  }
+  return layers;
+}
 
 NamedProblem make_problem(const PipelineProfile& profile, std::vector<Place> places, std::uint32_t replicas,
                           const Job& job, Pricing& pricing) {

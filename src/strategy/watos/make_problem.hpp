@@ -9,8 +9,14 @@ namespace tessera::strategy::watos {
 /// A problem, and what its sets are called in tables of the strategy that runs the plan.
 struct NamedProblem {
   Problem problem;
-  std::vector<std::vector<std::string>> sets;  ///< sections, or "none", "full"
+  std::vector<std::vector<std::string>> sets;  ///< sections, or "none", "selective", "full"
+  std::vector<std::int64_t> layers;            ///< by stage
+  std::vector<Time> layer_time;                ///< ps of a micro-batch in a layer, forward and backward, by pace
 };
+
+/// Layers of each stage, so that with nothing run again the slowest stage is as fast as can be where the stages stand.
+/// Each has one at least.
+[[nodiscard]] std::vector<std::int64_t> balanced_layers(const NamedProblem& named, const Solution& solution);
 
 /// Of a pipeline whose stages stand at some of these places, `replicas` of each. Sets that another one beats on every
 /// stage, in memory and time, are left out.

@@ -23,6 +23,17 @@ std::vector<std::uint16_t> along_bands(const Problem& problem, const Across& acr
   return order;
 }
 
+/// Until there are as many as stages and replicas.
+void leave_slowest(const Problem& problem, std::vector<std::uint16_t>& order) {
+  const auto time = [&](std::uint16_t place) { return problem.stages.front().time[problem.places[place].pace][0]; };
+  while (order.size() > problem.count() * problem.replicas) {
+    auto slowest = order.begin();
+    for (auto place = slowest; place != order.end(); ++place)
+      if (time(*place) >= time(*slowest)) slowest = place;
+    order.erase(slowest);
+  }
+}
+
 /// So many of all, or more than are looked at.
 std::int64_t arrangements(std::size_t places, std::size_t taken) {
   std::int64_t product = 1;
@@ -91,6 +102,13 @@ void exchange(const Problem& problem, Best& best) {
 
 }  // namespace
 
+std::vector<std::vector<std::uint16_t>> starts(const Problem& problem) {
+  std::vector<std::vector<std::uint16_t>> all = serpentines(problem);
+  const std::uint32_t first = problem.places.front().pace;
+  if (std::ranges::all_of(problem.places, [&](const Place& place) { return place.pace == first; })) all.resize(1);
+  return all;
+}
+
 std::vector<std::vector<std::uint16_t>> serpentines(const Problem& problem) {
   const auto x = [](const Place& place) { return place.x; };
   const auto y = [](const Place& place) { return place.y; };
@@ -99,6 +117,7 @@ std::vector<std::vector<std::uint16_t>> serpentines(const Problem& problem) {
     orders.push_back(orders[static_cast<std::size_t>(i)]);
     std::ranges::reverse(orders.back());
   }
+  for (std::vector<std::uint16_t>& order : orders) leave_slowest(problem, order);
   return orders;
 }
 
@@ -112,7 +131,6 @@ std::vector<std::uint16_t> best_places(const Problem& problem, const Solution& s
   }
   std::vector<std::vector<std::uint16_t>> starts = {solution.places};
   for (std::vector<std::uint16_t>& order : serpentines(problem)) {
-    order.resize(solution.places.size());
     starts.push_back(std::move(order));
   }
   for (std::vector<std::uint16_t>& start : starts) {

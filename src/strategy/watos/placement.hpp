@@ -15,7 +15,10 @@ namespace tessera::strategy::watos {
 /// Arrangements that are all looked at.
 inline constexpr std::int64_t few_arrangements = 25'000;
 
-/// Places along serpentines, one after another there and back: by rows and down columns, from each end.
+/// Places along serpentines, one after another there and back: by rows and down columns, from each end. As many as the
+/// stages and replicas take: where there are more, the slowest stay free, of equals the last one.
 [[nodiscard]] std::vector<std::vector<std::uint16_t>> serpentines(const Problem& problem);
+/// Those among them that can differ in time: the first one where all places are alike.
+[[nodiscard]] std::vector<std::vector<std::uint16_t>> starts(const Problem& problem);
 
 }  // namespace tessera::strategy::watos

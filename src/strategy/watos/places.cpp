@@ -1,6 +1,7 @@
 #include "places.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace tessera::strategy::watos {
@@ -11,51 +12,130 @@ using machine::NodeId;
 using machine::Rectangle;
 using machine::Tile;
 
+/// From which corner on tiles are laid.
+struct Corner {
+  bool right = false, bottom = false;
+};
+
 /// Dies that nobody has yet.
 class Free {
  public:
-  explicit Free(const Machine& machine) : machine_(machine), is_free_(machine.accelerators()) {
-    for (NodeId device = 0; device < machine.accelerators(); ++device) is_free_[device] = machine.alive(device);
+  Free(const Machine& machine, const Health& health) : machine_(machine), health_(health) {
+    for (NodeId die = 0; die < machine.accelerators(); ++die) is_free_.push_back(health.alive(die));
   }
-  /// From the first die on, along the rows, wherever the tile fits.
-  void fill(const Tile& tile, std::vector<Place>& places) {
-    const machine::Grid& grid = machine_.grid;
-    for (int on = 0; on < grid.count; ++on)
-      for (int y = 0; y + tile.rows <= grid.rows; ++y)
-        for (int x = 0; x + tile.columns <= grid.columns; ++x) take({x, y, tile, on}, places);
+
+  /// Along the rows, wherever the tile fits.
+  void fill(const Tile& tile, const Corner& from, std::vector<Place>& places) {
+    for_each_spot(tile, from, [&](const Rectangle& at) { take(at, places); });
+  }
+  /// Where the tile has most of the slow dies that are left, until none is left that it can have.
+  void cover_slow(const Tile& tile, const Corner& from, std::vector<Place>& places) {
+    while (true) {
+      Rectangle best;
+      std::size_t most = 0;
+      for_each_spot(tile, from, [&](const Rectangle& at) {
+        const std::size_t slow = is_free(at) ? slow_in(at) : 0;
+        if (slow <= most) return;
+        most = slow;
+        best = at;
+      });
+      if (most == 0) return;
+      take(best, places);
+    }
   }
 
  private:
+  template <class Act>
+  void for_each_spot(const Tile& tile, const Corner& from, const Act& act) const {
+    const machine::Grid& grid = machine_.grid;
+    const int last_x = grid.columns - tile.columns, last_y = grid.rows - tile.rows;
+    for (int on = 0; on < grid.count; ++on)
+      for (int y = 0; y <= last_y; ++y)
+        for (int x = 0; x <= last_x; ++x)
+          act(Rectangle{from.right ? last_x - x : x, from.bottom ? last_y - y : y, tile, on});
+  }
+  [[nodiscard]] std::vector<NodeId> dies(const Rectangle& at) const {
+    return devices_of(machine_.grid, at, machine::TileOrder::cycle);
+  }
+  [[nodiscard]] bool is_free(const Rectangle& at) const {
+    return std::ranges::all_of(dies(at), [&](NodeId die) { return is_free_[die]; });
+  }
+  [[nodiscard]] std::size_t slow_in(const Rectangle& at) const {
+    const auto is_slow = [&](NodeId die) { return condition_of(health_.dies[die]) == Condition::slow; };
+    return static_cast<std::size_t>(std::ranges::count_if(dies(at), is_slow));
+  }
   void take(const Rectangle& at, std::vector<Place>& places) {
-    std::vector<NodeId> devices = devices_of(machine_.grid, at, machine::TileOrder::cycle);
-    if (!std::ranges::all_of(devices, [&](NodeId device) { return is_free_[device]; })) return;
-    for (const NodeId device : devices) is_free_[device] = false;
-    places.push_back(place_of(machine_, std::move(devices)));
+    if (!is_free(at)) return;
+    std::vector<NodeId> all = dies(at);
+    for (const NodeId die : all) is_free_[die] = false;
+    places.push_back(place_of(machine_, std::move(all)));
   }
 
   const Machine& machine_;
+  const Health& health_;
   std::vector<bool> is_free_;
 };
 
 /// Of a group, how its dies lie to each other, and with `speeds` how fast they and the links among them are.
-std::vector<std::int64_t> likeness(const Machine& machine, const Place& place, bool speeds) {
+std::vector<std::int64_t> likeness(const Machine& machine, const Health& health, const Place& place, bool speeds) {
   std::vector<std::int64_t> all;
   const machine::DevicePlace& first = machine.places[place.devices.front()];
-  for (const NodeId device : place.devices) {
-    const machine::DevicePlace& at = machine.places[device];
+  const auto parts = [](double share) { return static_cast<std::int64_t>(share * 1e6); };
+  for (const NodeId die : place.devices) {
+    const machine::DevicePlace& at = machine.places[die];
     all.insert(all.end(), {at.node - first.node, at.x - first.x, at.y - first.y});
     if (!speeds) continue;
-    constexpr double parts = 1e9;
-    all.push_back(static_cast<std::int64_t>(machine.speed[device] * parts));
-    const auto begin = machine.network.first_link[device], end = machine.network.first_link[device + 1];
-    for (machine::LinkId link = begin; link < end; ++link) {
-      const machine::Link& one = machine.network.links[link];
-      if (std::ranges::find(place.devices, one.to) == place.devices.end()) continue;
-      all.push_back(one.dead ? 0 : one.bandwidth.value());
-      all.push_back(one.latency.value());
-    }
+    all.push_back(parts(health.dies[die]));
+    for (const NodeId other : place.devices)
+      if (other != die) all.push_back(parts(health.share_of(die, other)));
   }
   return all;
+}
+
+/// Of a tiling's fastest places so many: how fast their slowest dies are, and how slow the links inside, added up.
+double speed_of(const Health& health, const Tiling& tiling, std::size_t needed) {
+  std::vector<double> speeds;
+  for (const Place& place : tiling.places) {
+    double die = 1, link = 1;
+    for (const NodeId one : place.devices) {
+      die = std::min(die, health.dies[one]);
+      for (const NodeId other : place.devices)
+        if (const double share = health.share_of(one, other); share > 0) link = std::min(link, share);
+    }
+    constexpr double part_of_links = 0.1;  // a stage waits for links a small part of its time
+    speeds.push_back(die + part_of_links * link);
+  }
+  std::ranges::sort(speeds, std::greater<>());
+  double sum = 0;
+  for (std::size_t i = 0; i < std::min(needed, speeds.size()); ++i) sum += speeds[i];
+  return sum;
+}
+
+/// With most of its places in one tile; those of other shapes fill the rest.
+Tiling tiled(const Machine& machine, const Health& health, const std::vector<Tile>& tiles, std::size_t main,
+             const Corner& from, bool slow_first) {
+  Tiling one{name_of(tiles[main]), {}};
+  Free free(machine, health);
+  if (slow_first) free.cover_slow(tiles[main], from, one.places);
+  free.fill(tiles[main], from, one.places);
+  for (const Tile& other : tiles) free.fill(other, from, one.places);
+  return one;
+}
+
+/// The fastest of several; without enough places where none has.
+Tiling best_tiling(const Machine& machine, const Health& health, const std::vector<Tile>& tiles, std::size_t main,
+                   std::size_t needed) {
+  Tiling best = tiled(machine, health, tiles, main, {}, false);
+  if (health.is_sound()) return best;
+  for (const bool slow_first : {false, true}) {
+    for (const Corner& from : {Corner{}, Corner{true, false}, Corner{false, true}, Corner{true, true}}) {
+      Tiling other = tiled(machine, health, tiles, main, from, slow_first);
+      if (other.places.size() < needed) continue;
+      if (best.places.size() < needed || speed_of(health, other, needed) > speed_of(health, best, needed))
+        best = std::move(other);
+    }
+  }
+  return best;
 }
 
 }  // namespace
@@ -80,18 +160,18 @@ Place place_of(const Machine& machine, std::vector<NodeId> devices) {
   return place;
 }
 
-void number(const Machine& machine, std::vector<Place>& places) {
+void number(const Machine& machine, const Health& health, std::vector<Place>& places) {
   std::map<std::vector<std::int64_t>, std::uint32_t> shapes, paces;
   const auto number_of = [](auto& known, std::vector<std::int64_t> key) {
     return known.try_emplace(std::move(key), static_cast<std::uint32_t>(known.size())).first->second;
   };
   for (Place& place : places) {
-    place.shape = number_of(shapes, likeness(machine, place, false));
-    place.pace = number_of(paces, likeness(machine, place, true));
+    place.shape = number_of(shapes, likeness(machine, health, place, false));
+    place.pace = number_of(paces, likeness(machine, health, place, true));
   }
 }
 
-Tiling snake(const Machine& machine, int devices) {
+Tiling snake(const Machine& machine, const Health& health, int devices) {
   Tiling found{"snake", {}};
   const machine::Grid& grid = machine.grid;
   std::vector<NodeId> group;
@@ -99,33 +179,30 @@ Tiling snake(const Machine& machine, int devices) {
     group.clear();
     for (int y = 0; y < grid.rows; ++y) {
       for (int i = 0; i < grid.columns; ++i) {
-        const NodeId device = grid.device(y % 2 == 0 ? i : grid.columns - 1 - i, y, on);
-        if (!machine.alive(device)) continue;
-        group.push_back(device);
+        const NodeId die = grid.device(y % 2 == 0 ? i : grid.columns - 1 - i, y, on);
+        if (!health.alive(die)) continue;
+        group.push_back(die);
         if (group.size() < static_cast<std::size_t>(devices)) continue;
         found.places.push_back(place_of(machine, group));
         group.clear();
       }
     }
   }
-  number(machine, found.places);
+  number(machine, health, found.places);
   return found;
 }
 
-std::vector<Tiling> tilings(const Machine& machine, int devices, std::size_t needed) {
+std::vector<Tiling> tilings(const Machine& machine, const Health& health, int devices, std::size_t needed) {
   std::vector<Tiling> found;
   const std::vector<Tile> tiles = tiles_of(machine.grid, devices);
-  for (const Tile& tile : tiles) {
-    Tiling one{name_of(tile), {}};
-    Free free(machine);
-    free.fill(tile, one.places);
-    for (const Tile& other : tiles) free.fill(other, one.places);
+  for (std::size_t main = 0; main < tiles.size(); ++main) {
+    Tiling one = best_tiling(machine, health, tiles, main, needed);
     if (one.places.size() < needed) continue;
-    number(machine, one.places);
+    number(machine, health, one.places);
     found.push_back(std::move(one));
   }
   if (!found.empty()) return found;
-  Tiling last = snake(machine, devices);
+  Tiling last = snake(machine, health, devices);
   if (last.places.size() >= needed) found.push_back(std::move(last));
   return found;
 }

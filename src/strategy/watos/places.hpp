@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "probe.hpp"
 #include "problem.hpp"
 #include "tessera/machine/tiles.hpp"
 
@@ -16,20 +17,23 @@ struct Tiling {
 };
 
 /// All tilings with at least `needed` places of `devices` dies each: one for each tile that such a group can have (tiles
-/// of other shapes fill what it leaves over), and where none has enough, the snake.
-[[nodiscard]] std::vector<Tiling> tilings(const machine::Machine& machine, int devices, std::size_t needed);
+/// of other shapes fill what it leaves over), and where none has enough, the snake. On a wafer that is not sound each is
+/// that of several whose places are the fastest: from each corner on, slow dies spread or together in as few places as
+/// can be.
+[[nodiscard]] std::vector<Tiling> tilings(const machine::Machine& machine, const Health& health, int devices,
+                                          std::size_t needed);
 
 /// Columns x rows of so many dies that fit the grid.
 [[nodiscard]] std::vector<machine::Tile> tiles_of(const machine::Grid& grid, int devices);
 
 /// The snake: live dies along rows there and back, grid by grid, in groups.
-[[nodiscard]] Tiling snake(const machine::Machine& machine, int devices);
+[[nodiscard]] Tiling snake(const machine::Machine& machine, const Health& health, int devices);
 
 /// The place of these dies, its centre that of the rectangle around them.
 [[nodiscard]] Place place_of(const machine::Machine& machine, std::vector<machine::NodeId> devices);
 
 /// Numbers shapes and paces: places whose dies lie alike to each other have one shape; those whose dies and links are
 /// also as fast have one pace.
-void number(const machine::Machine& machine, std::vector<Place>& places);
+void number(const machine::Machine& machine, const Health& health, std::vector<Place>& places);
 
 }  // namespace tessera::strategy::watos

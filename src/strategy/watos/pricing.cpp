@@ -44,7 +44,7 @@ Pricing::Groups Pricing::groups_of(const GroupWork& work, const std::vector<cons
 Time Pricing::time(const Work& work, const std::vector<const Place*>& replicas) {
   double speed = 1;
   for (const Place* place : replicas)
-    for (const machine::NodeId device : place->devices) speed = std::min(speed, job_->machine.speed[device]);
+    for (const machine::NodeId device : place->devices) speed = std::min(speed, health_->dies[device]);
   Time time = machine::slowed(work.operators, speed);
   for (const GroupWork& one : work.collectives) {
     if (one.ranks.size() < 2) continue;

@@ -35,6 +35,7 @@ struct Problem {
   std::vector<StageProblem> stages;
   std::vector<std::uint64_t> sets;  ///< which sections run again, a bit each; without one that is listed twice
   std::vector<Place> places;        ///< at least one for each stage and replica
+  std::vector<std::uint16_t> start;  ///< places by stage and replica, before anybody has looked for better ones
   std::uint32_t replicas = 1;
   std::int64_t memory = 0;         ///< B of a die
   std::int64_t part_bytes = 0;     ///< B that a die sends to the next stage, a micro-batch

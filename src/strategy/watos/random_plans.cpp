@@ -43,7 +43,7 @@ std::vector<Contender> random_plans(const std::vector<Candidate>& candidates, st
     const std::size_t which = usable[random.below(~std::uint64_t{0}, usable.size())];
     const std::optional<Solution> solution = drawn(candidates[which], random);
     if (!solution) continue;
-    found.push_back(contender_of(candidates[which], *solution, "random", true));
+    found.push_back(contender_of(candidates[which], candidates[which].named, *solution, "random", true));
     found.back().candidate = which;
   }
   return found;

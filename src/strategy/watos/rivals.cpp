@@ -31,18 +31,17 @@ struct Uniform {
 /// Of one candidate, along both serpentines, with the least recomputation that fits.
 std::vector<Uniform> uniform_plans(const std::vector<Candidate>& candidates, std::size_t number, const char* origin) {
   const Candidate& candidate = candidates[number];
-  const Problem& problem = candidate.named.problem;
+  const Problem& problem = candidate.plain.problem;
   std::vector<Uniform> found;
   const auto orders = serpentines(problem);
   constexpr std::size_t both_ways = 2;
   for (std::size_t order = 0; order < both_ways; ++order) {
     Solution solution;
-    solution.places.assign(orders[order].begin(),
-                           orders[order].begin() + static_cast<std::ptrdiff_t>(problem.count() * problem.replicas));
-    for (const std::uint16_t set : megatron_sets(candidate.named)) {
+    solution.places = orders[order];
+    for (const std::uint16_t set : megatron_sets(candidate.plain)) {
       solution.sets.assign(problem.count(), set);
       if (!fits_alone(problem, solution)) continue;
-      Uniform one{contender_of(candidate, solution, origin, false), candidate.named.sets[set].front()};
+      Uniform one{contender_of(candidate, candidate.plain, solution, origin, false), candidate.plain.sets[set].front()};
       one.contender.candidate = number;
       one.contender.text += fmt::format(", {}, {}", one.set, order == 0 ? "along rows" : "down columns");
       found.push_back(std::move(one));
@@ -59,7 +58,7 @@ std::optional<Cut> ruled_cut(const std::vector<Candidate>& candidates) {
   std::optional<Cut> best;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& one = candidates[i];
-    if (one.named.problem.stages.empty() || one.cut.tensor > dies_of_a_node) continue;
+    if (one.plain.problem.stages.empty() || one.cut.tensor > dies_of_a_node) continue;
     if (uniform_plans(candidates, i, by_rule).empty()) continue;
     const auto is_better = [&](const Cut& a, const Cut& b) {
       return a.tensor != b.tensor ? a.tensor > b.tensor : a.pipeline < b.pipeline;
@@ -75,7 +74,7 @@ std::vector<Contender> rivals(const std::vector<Candidate>& candidates, std::siz
   std::vector<Contender> found, others;
   const std::optional<Cut> ruled = ruled_cut(candidates);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].named.problem.stages.empty()) continue;
+    if (candidates[i].plain.problem.stages.empty()) continue;
     for (Uniform& one : uniform_plans(candidates, i, candidates[i].cut == ruled ? by_rule : at_best)) {
       const bool is_ruled = one.contender.origin == by_rule;
       (is_ruled ? found : others).push_back(std::move(one.contender));

@@ -39,7 +39,7 @@ struct Bred {
 class Search {
  public:
   explicit Search(const Question& question)
-      : question_(question), options_(question.options.search), pricing_(question.job) {}
+      : question_(question), options_(question.options.search), pricing_(question.job, question.health) {}
 
   Searched run() {
     together(comm(), [&] {
@@ -62,7 +62,7 @@ class Search {
   /// Where stages stand along a serpentine.
   void begin(Candidate& one) const {
     const Problem& problem = one.named.problem;
-    one.scheduled = scheduled(problem);
+    one.scheduled = scheduled(one.plain.problem);
     one.recomputed = recomputed(problem);
     const auto& start = options_.step == Step::scheduler ? one.scheduled : one.recomputed;
     if (!start) {
@@ -71,7 +71,7 @@ class Search {
       return;
     }
     one.best = *start;
-    one.predicted = predicted(problem, one.best);
+    one.predicted = predicted(options_.step == Step::scheduler ? one.plain.problem : problem, one.best);
   }
 
   /// Of each cut its best tile, and of these the best predicted ones: the others are out.
@@ -128,7 +128,7 @@ class Search {
   }
 
   void contend(std::size_t candidate, const Solution& solution, Step step) {
-    contenders_.push_back(contender_of(candidates_[candidate], solution, name_of(step), step >= Step::memory));
+    contenders_.push_back(contender_of(candidates_[candidate], step == Step::scheduler ? candidates_[candidate].plain : candidates_[candidate].named, solution, name_of(step), step >= Step::memory));
     contenders_.back().candidate = candidate;
   }
 
@@ -251,6 +251,7 @@ class Search {
     }
     searched.found = contenders_[best].keys;
     searched.predicted = {{"all", found_[best].time}, {"model", contenders_[best].predicted}};
+    if (!question_.health.is_sound()) searched.tables.push_back(health_table(question_.health, question_.job.machine));
     if (!bred_.empty()) searched.tables.push_back(curves());
     return searched;
   }

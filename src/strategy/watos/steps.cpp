@@ -12,14 +12,6 @@ namespace {
 /// B a stage that rounding may take from a pool: loans are whole bytes.
 constexpr std::int64_t rounding = 4096;
 
-Solution along_rows(const Problem& problem) {
-  Solution found;
-  found.sets.assign(problem.count(), 0);
-  found.places = serpentines(problem).front();
-  found.places.resize(problem.count() * problem.replicas);
-  return found;
-}
-
 /// The pace at which each stage's slowest replica works.
 std::vector<std::uint32_t> paces(const Problem& problem, const Solution& solution) {
   std::vector<std::uint32_t> found;
@@ -64,8 +56,15 @@ std::optional<Solution> coordinated_at(const Problem& problem, Solution solution
 
 }  // namespace
 
+Solution at_start(const Problem& problem) {
+  Solution found;
+  found.sets.assign(problem.count(), 0);
+  found.places = problem.start;
+  return found;
+}
+
 std::optional<Solution> scheduled(const Problem& problem) {
-  Solution found = along_rows(problem);
+  Solution found = at_start(problem);
   for (std::size_t set = 0; set < problem.sets.size(); ++set) {
     std::ranges::fill(found.sets, static_cast<std::uint16_t>(set));
     const Lent lent = lend(problem, found);
@@ -74,7 +73,7 @@ std::optional<Solution> scheduled(const Problem& problem) {
   return std::nullopt;
 }
 
-std::optional<Solution> recomputed(const Problem& problem) { return coordinated_at(problem, along_rows(problem)); }
+std::optional<Solution> recomputed(const Problem& problem) { return coordinated_at(problem, at_start(problem)); }
 
 std::optional<Solution> placed(const Problem& problem, const Judge& judge) {
   std::optional<Solution> found = recomputed(problem);

@@ -8,10 +8,12 @@
 
 namespace tessera::strategy::watos {
 
-/// In places along a serpentine by rows; all stages run the same again: of what fits so the fastest. Nothing: no such
+/// Stages where they start; nothing runs again.
+[[nodiscard]] Solution at_start(const Problem& problem);
+/// There; all stages run the same again: of what fits so the fastest. Nothing: no such
 /// set fits.
 [[nodiscard]] std::optional<Solution> scheduled(const Problem& problem);
-/// What each stage runs again (GCMR), stages along a serpentine, pairs by amount.
+/// There; what each stage runs again (GCMR), pairs by amount.
 [[nodiscard]] std::optional<Solution> recomputed(const Problem& problem);
 /// Stages in places of least cost, pairs by location.
 [[nodiscard]] std::optional<Solution> placed(const Problem& problem, const Judge& judge);

@@ -23,7 +23,8 @@ StrategyKind kind(const StrategyKind& cut) {
     if (is_closed(table)) return Searched();
     config::Diagnostics checked;
     const Options options = schema->read(table, checked);
-    return search({cut, table, options, job});
+    const Health health = probed(job);
+    return search({cut, table, options, job, health});
   };
   watos.program = [cut](const config::Table& table, const Job& job) { return cut.program(*without_search(table), job); };
   return watos;
