@@ -50,31 +50,44 @@ std::vector<Cut> all_cuts(const Question& question) {
 
 std::string size_text(std::int64_t bytes) { return config::format_rounded(bytes, config::Unit::bytes); }
 
-/// Of what stays from the first to the last moment: line 1 of the algorithm. Empty: it fits.
-std::string state_too_large(const PipelineProfile& profile, const Job& job) {
+/// Why a candidate is out, and how much memory would mend it.
+struct Verdict {
+  std::string why;           ///< empty: it is not out
+  std::int64_t missing = 0;  ///< B of a die
+};
+
+/// Of what stays from the first to the last moment: line 1 of the algorithm.
+Verdict state_too_large(const PipelineProfile& profile, const Job& job) {
   const std::int64_t memory = job.machine.device.usable_memory().value();
   for (std::size_t stage = 0; stage < profile.stages.size(); ++stage) {
     const std::int64_t held = profile.stages[stage].held;
     if (held > memory)
-      return fmt::format("weights, gradients, optimizer and buffers of stage {} need {} of {} a die", stage,
-                         size_text(held), size_text(memory));
+      return {fmt::format("weights, gradients, optimizer and buffers of stage {} need {} of {} a die", stage,
+                          size_text(held), size_text(memory)),
+              held - memory};
   }
   return {};
 }
 
-/// Even if all that can run again does, and all dies' memory is one. Empty: it fits.
-std::string pool_too_small(const Problem& problem) {
+/// Even if all that can run again does, and all dies' memory is one.
+Verdict pool_too_small(const Problem& problem) {
   Int128 sum = 0;
   for (std::size_t stage = 0; stage < problem.count(); ++stage) {
-    std::int64_t least = impossible;
-    for (const std::size_t set : problem.stages[stage].front) least = std::min(least, demand(problem, stage, set));
+    std::int64_t least = impossible, need = impossible;
+    for (const std::size_t set : problem.stages[stage].front) {
+      const StageProblem& one = problem.stages[stage];
+      least = std::min(least, demand(problem, stage, set));
+      need = std::min(need, one.fixed[set] + one.in_flight * one.kept[set]);
+    }
     if (least == impossible)
-      return fmt::format("stage {} cannot lend as much as it lacks, whatever it runs again", stage);
+      return {fmt::format("stage {} needs {} of {} a die and cannot lend as much as it lacks, whatever it runs again",
+                          stage, size_text(need), size_text(problem.memory)),
+              need - problem.memory};
     sum += least;
   }
   if (sum <= 0) return {};
-  return fmt::format("with everything run again and memory lent, {} are missing on {} dies",
-                     size_text(static_cast<std::int64_t>(sum)), problem.count());
+  const auto missing = static_cast<std::int64_t>(sum / static_cast<Int128>(problem.count())) + 1;
+  return {fmt::format("with everything run again and memory lent, {} a die are missing", size_text(missing)), missing};
 }
 
 /// An odd group, and a collective that does not take it. Empty: there is none.
@@ -103,7 +116,8 @@ class Lister {
     if (const std::string problem = problem_with(question_.cut, *table, job_); !problem.empty())
       return prune(cut, "", problem);
     const PipelineProfile profile = question_.cut.profile(*table, job_);
-    if (const std::string problem = state_too_large(profile, job_); !problem.empty()) return prune(cut, "", problem);
+    if (const Verdict out = state_too_large(profile, job_); !out.why.empty())
+      return prune(cut, "", out.why, out.missing);
     const auto needed = static_cast<std::size_t>(cut.pipeline * cut.data);
     const auto all = tilings(job_.machine, question_.health, static_cast<int>(cut.tensor), needed);
     if (all.empty()) prune(cut, "", fmt::format("no {} places of {} live dies", needed, cut.tensor));
@@ -112,11 +126,12 @@ class Lister {
   std::vector<Candidate> take() { return std::move(found_); }
 
  private:
-  void prune(const Cut& cut, const std::string& tile, std::string why) {
+  void prune(const Cut& cut, const std::string& tile, std::string why, std::int64_t missing = 0) {
     Candidate one;
     one.cut = cut;
     one.tile = tile;
     one.pruned = std::move(why);
+    one.missing = missing;
     found_.push_back(std::move(one));
   }
 
@@ -136,7 +151,9 @@ class Lister {
       if (time < best) one.named = std::move(balanced);
       best = std::min(best, time);
     }
-    one.pruned = pool_too_small(one.named.problem);
+    const Verdict out = pool_too_small(one.named.problem);
+    one.pruned = out.why;
+    one.missing = out.missing;
     found_.push_back(std::move(one));
   }
 
@@ -151,7 +168,7 @@ class Lister {
     const TablePointer table = with_cut(question_.table, cut, layers);
     if (!problem_with(question_.cut, *table, job_).empty()) return found;
     const PipelineProfile balanced = question_.cut.profile(*table, job_);
-    if (!state_too_large(balanced, job_).empty()) return found;
+    if (!state_too_large(balanced, job_).why.empty()) return found;
     found = make_problem(balanced, plain.problem.places, plain.problem.replicas, job_, pricing_);
     found.problem.start = start;
     return found;

@@ -68,7 +68,7 @@ class Free {
     if (!is_free(at)) return;
     std::vector<NodeId> all = dies(at);
     for (const NodeId die : all) is_free_[die] = false;
-    places.push_back(place_of(machine_, std::move(all)));
+    places.push_back(place_at(machine_, std::move(all)));
   }
 
   const Machine& machine_;
@@ -149,7 +149,7 @@ std::vector<Tile> tiles_of(const machine::Grid& grid, int devices) {
   return tiles;
 }
 
-Place place_of(const Machine& machine, std::vector<NodeId> devices) {
+Place place_at(const Machine& machine, std::vector<NodeId> devices) {
   const Rectangle around = machine::around(machine, devices);
   Place place;
   // Grids lie side by side, as far from each other as one is wide.
@@ -183,7 +183,7 @@ Tiling snake(const Machine& machine, const Health& health, int devices) {
         if (!health.alive(die)) continue;
         group.push_back(die);
         if (group.size() < static_cast<std::size_t>(devices)) continue;
-        found.places.push_back(place_of(machine, group));
+        found.places.push_back(place_at(machine, group));
         group.clear();
       }
     }

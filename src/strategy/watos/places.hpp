@@ -30,7 +30,7 @@ struct Tiling {
 [[nodiscard]] Tiling snake(const machine::Machine& machine, const Health& health, int devices);
 
 /// The place of these dies, its centre that of the rectangle around them.
-[[nodiscard]] Place place_of(const machine::Machine& machine, std::vector<machine::NodeId> devices);
+[[nodiscard]] Place place_at(const machine::Machine& machine, std::vector<machine::NodeId> devices);
 
 /// Numbers shapes and paces: places whose dies lie alike to each other have one shape; those whose dies and links are
 /// also as fast have one pace.

@@ -246,7 +246,7 @@ class Search {
       searched.table.push_back(std::move(row));
     }
     if (best == contenders_.size()) {
-      searched.nothing_fits = nothing_fits(searched);
+      searched.nothing_fits = nothing_fits();
       return searched;
     }
     searched.found = contenders_[best].keys;
@@ -256,9 +256,20 @@ class Search {
     return searched;
   }
 
-  [[nodiscard]] static std::string nothing_fits(const Searched& searched) {
-    return fmt::format("none of {} candidates can run; the first: {}", searched.table.size(),
-                       searched.table.empty() ? "there is none" : searched.table.front().reason);
+  /// Which constraint leaves nothing, and how near the nearest cut is to what would fit.
+  [[nodiscard]] std::string nothing_fits() const {
+    if (!contenders_.empty())
+      return fmt::format("none of {} plans can run; the first, {}: {}", contenders_.size(), contenders_.front().text,
+                         found_.front().reason);
+    const Candidate* nearest = nullptr;
+    for (const Candidate& one : candidates_)
+      if (one.missing > 0 && (nearest == nullptr || one.missing < nearest->missing)) nearest = &one;
+    if (nearest != nullptr)
+      return fmt::format("none of {} cuts fits into memory; the nearest, {}: {}", candidates_.size(), nearest->text(),
+                         nearest->pruned);
+    return candidates_.empty() ? "there is no cut to look at"
+                               : fmt::format("none of {} cuts can be; the first, {}: {}", candidates_.size(),
+                                             candidates_.front().text(), candidates_.front().pruned);
   }
 
   [[nodiscard]] DataTable curves() const {

@@ -67,7 +67,7 @@ TablePointer with_cut(const Table& table, const Cut& cut, const std::vector<std:
   set_number(*found, "data", cut.data);
   found->set("spare_devices", {std::string("idle"), {}});
   if (!layers.empty()) {
-    found->erase("uneven_layers");
+    found->set("uneven_layers", {std::string("error"), {}});  // all of them are dealt out
     found->set("stage_layers", list_of(layers));
   }
   return found;

@@ -1,10 +1,66 @@
 #include "tessera/strategy/watos/watos.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "../place_of.hpp"
 #include "options.hpp"
 #include "search.hpp"
 #include "tables.hpp"
 
 namespace tessera::strategy::watos {
+namespace {
+
+/// Keys of the other strategy that the search finds, and their value where they say nothing.
+struct FoundKey {
+  const char* name;
+  const char* idle;
+};
+constexpr std::array found_keys{FoundKey{"recomputation", "none"}, FoundKey{"recomputed_sections", ""},
+                                FoundKey{"stages", ""},            FoundKey{"loans", ""},
+                                FoundKey{"placement", ""},         FoundKey{"stage_layers", ""},
+                                FoundKey{"routes", "machine"},     FoundKey{"ways", ""},
+                                FoundKey{"schedule", "1f1b"}};
+
+void refuse_found_keys(const config::Table& table, config::Diagnostics& diagnostics) {
+  for (const FoundKey& key : found_keys) {
+    const config::Value* value = table.find(key.name);
+    if (value == nullptr) continue;
+    const std::string* text = value->string();
+    const bool is_idle = text != nullptr && (*text == key.idle || *text == "auto");
+    if (!is_idle)
+      diagnostics.error(value->where(), fmt::format("{}: the search finds it, allowed: nothing; strategy megatron takes "
+                                                    "it as it stands",
+                                                    key.name));
+  }
+}
+
+/// Of a table whose plan is still to be found.
+void check_open(const StrategyKind& cut, const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
+  cut.schema().check(*without_search(table), diagnostics);
+  refuse_found_keys(table, diagnostics);
+  if (job.machine.grid.columns == 0)
+    diagnostics.error(place_of(table, "name"),
+                      fmt::format("strategy watos places stages on a mesh or torus, and machine {} is none: strategy "
+                                  "megatron runs on it",
+                                  job.machine.name));
+  if (job.workload.phase != workload::Phase::training)
+    diagnostics.error(place_of(table, "name"), "strategy watos plans training, allowed: workload.phase = \"training\"");
+}
+
+std::string check(const StrategyKind& cut, const config::Schema<Options>& schema, const config::Table& table,
+                  const Job& job, config::Diagnostics& diagnostics) {
+  const std::size_t errors = diagnostics.errors().size();
+  static_cast<void>(schema.read(table, diagnostics));
+  if (diagnostics.errors().size() > errors) return {};
+  if (is_closed(table)) return cut.check(*without_search(table), job, diagnostics);
+  check_open(cut, table, job, diagnostics);
+  return "tensor, pipeline, data, stages and loans (search watos)";
+}
+
+}  // namespace
 
 StrategyKind kind(const StrategyKind& cut) {
   const auto schema = std::make_shared<const config::Schema<Options>>(options_schema(cut));
@@ -15,9 +71,7 @@ StrategyKind kind(const StrategyKind& cut) {
   watos.schema = [schema]() -> const config::SchemaBase& { return *schema; };
   watos.inner_schemas = [] { return std::vector<const config::SchemaBase*>{&search_schema()}; };
   watos.check = [schema, cut](const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
-    static_cast<void>(schema->read(table, diagnostics));
-    if (is_closed(table)) return cut.check(*without_search(table), job, diagnostics);
-    return std::string("tensor, pipeline, data, stages (search watos)");
+    return check(cut, *schema, table, job, diagnostics);
   };
   watos.search = [schema, cut](const config::Table& table, const Job& job) {
     if (is_closed(table)) return Searched();
