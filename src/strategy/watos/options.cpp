@@ -77,6 +77,11 @@ config::Schema<Options> options_schema(const StrategyKind& cut) {
   open("tensor", &Options::tensor, "tensor-parallel ranks of each stage; any when absent");
   open("pipeline", &Options::pipeline, "pipeline stages; any when absent");
   open("data", &Options::data, "data-parallel replicas; as many as there is room for when absent");
+  s.text("healthy_plan", &Options::healthy_plan,
+         "plan file of this strategy for the same wafer without faults: its groups, layers and sets are laid along a "
+         "serpentine over the dies that live, as if all of them were sound, and nothing is searched")
+      .optional()
+      .names_file();
   s.table("search", &Options::search, search_schema(), "how far the search goes").optional();
   for (const config::ParameterHelp& key : cut.schema().parameters()) {
     if (key.name != "tensor" && key.name != "pipeline" && key.name != "data" && key.name != "name")

@@ -30,6 +30,7 @@ struct SearchOptions {
 
 struct Options {
   std::int64_t tensor = 0, pipeline = 0, data = 0;  ///< 0: open
+  std::string healthy_plan;  ///< a plan file of the same wafer without faults; empty: it is searched
   SearchOptions search;
 };
 

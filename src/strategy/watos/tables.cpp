@@ -56,7 +56,7 @@ std::string text_of(const Cut& cut) {
 
 TablePointer without_search(const Table& table) {
   TablePointer found = config::clone(table);
-  for (const char* key : {"name", "search"}) found->erase(key);
+  for (const char* key : {"name", "search", "healthy_plan"}) found->erase(key);
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "../place_of.hpp"
+#include "laid_out.hpp"
 #include "options.hpp"
 #include "search.hpp"
 #include "tables.hpp"
@@ -78,7 +79,9 @@ StrategyKind kind(const StrategyKind& cut) {
     config::Diagnostics checked;
     const Options options = schema->read(table, checked);
     const Health health = probed(job);
-    return search({cut, table, options, job, health});
+    const Question question{cut, table, options, job, health};
+    const Attachment* healthy = job.file("healthy_plan");
+    return healthy == nullptr ? search(question) : laid_out(question, *healthy);
   };
   watos.program = [cut](const config::Table& table, const Job& job) { return cut.program(*without_search(table), job); };
   return watos;
