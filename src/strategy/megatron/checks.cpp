@@ -54,6 +54,7 @@ class Checker {
   void check_tensor();
   void check_heads();
   void check_width();
+  void check_rows();
   void check_pipeline();
   void check_stage_layers(std::int64_t chunks);
   void begin_chunks(const std::vector<std::int64_t>& layers);
@@ -120,6 +121,7 @@ void Checker::check_tensor() {
     if (!problem.empty()) error("sublayers", "sublayers = \"{}\": {}", options_.sublayers, problem);
   }
   check_width();
+  check_rows();
   if (!options_.sequence_parallel) return;
   if (t == 1)
     diagnostics_.warn(where_of(table_, "sequence_parallel"), "sequence_parallel has no effect with tensor = 1");
@@ -130,6 +132,23 @@ void Checker::check_tensor() {
   } else if (job_.workload.sequence < t) {
     error("sequence_parallel", "tensor = {} is more than the {} tokens of a sequence", t, job_.workload.sequence);
   }
+}
+
+/// Of linear layers that are cut in both dimensions.
+void Checker::check_rows() {
+  const std::int64_t rows = options_.tensor_rows;
+  if (rows == 1) return;
+  if (options_.tensor % rows != 0)
+    error("tensor_rows", "tensor_rows = {} does not divide tensor = {}", rows, options_.tensor);
+  if (model_.hidden % rows != 0)
+    error("tensor_rows", "tensor_rows = {} does not divide the hidden size of {}", rows, model_.hidden);
+  if (!options_.sequence_parallel)
+    error("tensor_rows", "tensor_rows = {} cuts tokens as well, allowed: sequence_parallel = true", rows);
+  if (model_.experts > 0) error("tensor_rows", "experts are not cut in two dimensions, allowed: tensor_rows = 1");
+  if (cut_.uses_kernels())
+    error("tensor_rows", "sublayers = \"{}\" sums over one dimension, allowed: tensor_rows = 1", options_.sublayers);
+  if (job_.workload.phase == workload::Phase::generation)
+    error("tensor_rows", "one token at a time is not cut by tokens, allowed: tensor_rows = 1");
 }
 
 void Checker::check_width() {

@@ -75,6 +75,7 @@ workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::
   shape.context = keys != 0 ? keys : context();
   shape.micro_batch = options.micro_batch;
   shape.tensor = options.tensor;
+  shape.tensor_rows = options.tensor_rows;
   shape.sequence_parallel = uses_sequence_parallelism();
   if (options.pad_heads) {
     shape.heads_per_rank = (model->heads + options.tensor - 1) / options.tensor;

@@ -24,6 +24,8 @@ enum GroupSlot : std::uint32_t {
   embedding_group,      ///< first and last stage, which both hold the tied word embedding
   model_group,          ///< everybody whose gradients make one norm
   expert_tensor_group,  ///< tensor ranks over which experts are cut, where these are not all
+  row_group,     ///< tensor ranks of one row, where they stand in rows: they hold the same part of a token
+  column_group,  ///< those of one column: the same tokens
   group_slots
 };
 
@@ -92,6 +94,8 @@ struct Cut {
   [[nodiscard]] std::int64_t context() const;  ///< keys and values of a sequence at the end of the iteration
   /// Sums over the tensor ranks belong to kernels at transaction level.
   [[nodiscard]] bool uses_kernels() const { return options.sublayers != "operators" && options.tensor > 1; }
+  /// Linear layers are cut in both dimensions.
+  [[nodiscard]] bool is_two_dimensional() const { return options.tensor_rows > 1; }
   [[nodiscard]] bool uses_sequence_parallelism() const { return options.sequence_parallel && options.tensor > 1; }
   [[nodiscard]] std::int64_t micro_batches_of(std::uint32_t replica) const {
     return replica < fuller_replicas ? micro_batches : micro_batches - 1;

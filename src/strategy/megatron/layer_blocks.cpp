@@ -7,6 +7,7 @@
 #include "experts.hpp"
 #include "parallel_linear.hpp"
 #include "sharding.hpp"
+#include "two_dimensional.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -36,14 +37,28 @@ std::vector<Part> parts_of(const LayerOperators& layer, bool moe) {
   const auto column = [&](LayerSection section) {
     const OperatorSet& set = layer.*section;
     add(
-        section, section, [&set](Writer& writer, Activity activity) { column_forward(writer, set, activity); },
-        [&set](Writer& writer) { column_backward(writer, set); });
+        section, section,
+        [&set](Writer& writer, Activity activity) {
+          if (!writer.cut().is_two_dimensional()) return column_forward(writer, set, activity);
+          over_rows_and_columns::forward(writer, set, over_rows_and_columns::column, activity);
+        },
+        [&set](Writer& writer) {
+          if (!writer.cut().is_two_dimensional()) return column_backward(writer, set);
+          over_rows_and_columns::backward(writer, set, over_rows_and_columns::column);
+        });
   };
   const auto row = [&](LayerSection section) {
     const OperatorSet& set = layer.*section;
     add(
-        section, section, [&set](Writer& writer, Activity activity) { row_forward(writer, set, activity); },
-        [&set](Writer& writer) { row_backward(writer, set); });
+        section, section,
+        [&set](Writer& writer, Activity activity) {
+          if (!writer.cut().is_two_dimensional()) return row_forward(writer, set, activity);
+          over_rows_and_columns::forward(writer, set, over_rows_and_columns::row, activity);
+        },
+        [&set](Writer& writer) {
+          if (!writer.cut().is_two_dimensional()) return row_backward(writer, set);
+          over_rows_and_columns::backward(writer, set, over_rows_and_columns::row);
+        });
   };
   plain(&LayerOperators::attention_norm);
   column(&LayerOperators::qkv);

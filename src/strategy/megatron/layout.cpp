@@ -72,6 +72,11 @@ void add_groups(const Cut& cut, program::Program& program) {
   if (cut.model->experts > 0 && cut.expert_tensor() < t)
     grouping.bind(expert_tensor_group,
                   [&](const Place& at) { return (at.stage * d * t + of_stage(at)) / cut.expert_tensor(); });
+  if (cut.is_two_dimensional()) {
+    const std::int64_t columns = t / options.tensor_rows;
+    grouping.bind(row_group, [&](const Place& at) { return tensor(at) * t + at.tensor / columns; });
+    grouping.bind(column_group, [&](const Place& at) { return tensor(at) * t + at.tensor % columns; });
+  }
   if (!training) {
     if (!options.shards_parameters()) return;
     grouping.bind(data_group, data);

@@ -60,7 +60,7 @@ void backward_beside(Writer& writer, const workload::OperatorSet& set) {
 
 bool has_beside_stream(const Cut& cut) {
   return cut.training() && cut.options.tensor > 1 && cut.options.overlap_tensor_communication &&
-         !cut.uses_kernels();  // those run on the main stream alone
+         !cut.uses_kernels() && !cut.is_two_dimensional();  // those run on the main stream alone
 }
 
 void plain_backward(Writer& writer, const workload::OperatorSet& set) {

@@ -84,6 +84,13 @@ class Profiler {
     add_layout(cut_, job.machine, program_);
   }
 
+  SectionWork section_work(bool moe) {
+    SectionWork sections;
+    for (const PartBlock& part : part_blocks(program_, cut_, moe))
+      sections.at(part.sections.first) = reader(0).of(part.forward);
+    return sections;
+  }
+
   PipelineProfile all() {
     PipelineProfile found;
     found.micro_batches = cut_.micro_batches;
@@ -93,8 +100,7 @@ class Profiler {
     for (const bool moe : {false, true}) {
       if (!has(moe)) continue;
       LayerProfile& layer = found.layers.at(moe ? moe_layer : dense_layer);
-      for (const PartBlock& part : part_blocks(program_, cut_, moe))
-        layer.sections.at(part.sections.first) = reader(0).of(part.forward);
+      layer.sections = section_work(moe);
       WorkReader with_beside = reader(0);
       with_beside.read_beside(beside);
       layer.backward = with_beside.of(add_layer(program_, cut_, {moe, 0, 0, 0}).backward);
@@ -202,6 +208,8 @@ Cut bare(Cut cut) {
 }
 
 }  // namespace
+
+SectionWork section_work(const Cut& cut, const Job& job, bool moe) { return Profiler(bare(cut), job).section_work(moe); }
 
 PipelineProfile profile_of(const Cut& cut, const Job& job) { return Profiler(bare(cut), job).all(); }
 

@@ -7,6 +7,7 @@
 #include "device_state.hpp"
 #include "loans.hpp"
 #include "placement.hpp"
+#include "profile.hpp"
 #include "tessera/machine/routes.hpp"
 #include "ways.hpp"
 
@@ -40,28 +41,20 @@ struct Repeated {
   double collectives = 0;  ///< ps, on an idle network
 };
 
-/// The collectives of a layer's forward pass, of sections that run again.
-void add_collectives(const Cut& cut, const Job& job, std::uint32_t stage, workload::LayerSections again, bool moe,
-                     Repeated& repeated) {
-  if (cut.options.tensor < 2 || cut.uses_kernels()) return;
-  program::Group group;
-  for (std::uint32_t rank = 0; rank < cut.options.tensor; ++rank) group.members.push_back(cut.device({rank, 0, stage}));
-  const auto add = [&](program::CollectiveKind kind) {
-    program::Collective collective;
-    collective.kind = kind;
-    collective.element = Bytes{cut.tensor_element()};
-    collective.bytes = Bytes{cut.activation_bytes()};
-    cut.collectives->choose_for(collective);
-    repeated.collectives += algorithm_of(collective.algorithm).time(collective, group, job.machine);
-  };
-  using workload::LayerOperators, workload::place_of, program::CollectiveKind;
-  const bool is_cut = cut.uses_sequence_parallelism();
-  if (moe && cut.expert_tensor() == 1)
-    again.reset(place_of(&LayerOperators::fc1)).reset(place_of(&LayerOperators::fc2));
-  for (const auto column : {place_of(&LayerOperators::qkv), place_of(&LayerOperators::fc1)})
-    if (again[column] && is_cut) add(CollectiveKind::all_gather);
-  for (const auto row : {place_of(&LayerOperators::projection), place_of(&LayerOperators::fc2)})
-    if (again[row]) add(is_cut ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce);
+/// Of sections that run again, on an idle network: ps.
+double repeated_collectives(const Cut& cut, const Job& job, std::uint32_t stage, const SectionWork& work) {
+  double sum = 0;
+  for (std::size_t place = 0; place < work.size(); ++place) {
+    if (!cut.recomputed[stage].again[place]) continue;
+    for (const GroupWork& one : work.at(place).collectives) {
+      program::Group group;
+      const auto t = static_cast<std::uint32_t>(cut.options.tensor);
+      for (const std::uint32_t rank : one.ranks) group.members.push_back(cut.device({rank % t, rank / t, stage}));
+      if (group.members.size() > 1)
+        sum += algorithm_of(one.collective.algorithm).time(one.collective, group, job.machine);
+    }
+  }
+  return sum;
 }
 
 Repeated repeated_by(const Cut& cut, const Job& job, std::uint32_t stage) {
@@ -79,7 +72,7 @@ Repeated repeated_by(const Cut& cut, const Job& job, std::uint32_t stage) {
       for (const workload::Operator& op : sections[place]->forward)
         once.operators += job.cost.time(op, job.machine.device);
     }
-    add_collectives(cut, job, stage, again, moe, once);
+    if (!cut.uses_kernels()) once.collectives = repeated_collectives(cut, job, stage, section_work(cut, job, moe));
     all.operators += layers * once.operators;
     all.collectives += static_cast<double>(layers) * once.collectives;
   }

@@ -22,6 +22,10 @@ std::int64_t Writer::members(GroupSlot group) const {
       return options.expert_parallel;
     case expert_tensor_group:
       return cut_.expert_tensor();
+    case row_group:
+      return options.tensor / options.tensor_rows;
+    case column_group:
+      return options.tensor_rows;
     case embedding_group:
       return cut_.model->tied_embeddings && options.pipeline > 1 ? 2 : 1;
     default:

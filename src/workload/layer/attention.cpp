@@ -106,7 +106,7 @@ OperatorSet qkv_section(const Context& context) {
   if (rotary && context.training) {
     set.input_gradient.push_back(context.stream(OperatorKind::elementwise, "rotary dgrad", rotated, rotated));
   }
-  add_linear(context, {"qkv", 1, context.tokens, context.model.hidden, columns}, set);
+  add_linear(context, context.column_linear("qkv", 1, context.tokens, columns), set);
   if (context.model.qkv_bias) {
     set.forward.push_back(context.stream(OperatorKind::elementwise, "qkv bias", elements + columns, elements));
     if (context.training) set.weight_gradient.push_back(context.bias_gradient("qkv bias wgrad", elements, columns));
@@ -138,7 +138,7 @@ OperatorSet core_section(const Context& context) {
 
 OperatorSet projection_section(const Context& context) {
   OperatorSet set;
-  add_linear(context, {"projection", 1, context.tokens, context.query_width, context.model.hidden}, set);
+  add_linear(context, context.row_linear("projection", 1, context.tokens, context.query_width), set);
   if (context.training) set.kept_input = context.element * context.tokens * context.query_width;
   return set;
 }

@@ -8,6 +8,15 @@
 
 namespace tessera::workload::layer {
 
+/// y = x W on this rank: `batch` products of (rows x in) by (in x out).
+struct Linear {
+  std::string name;
+  std::int64_t batch = 1;
+  std::int64_t rows = 0;
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+};
+
 /// The shape with its defaults filled in (heads, context, expert tokens) and its sizes on this rank.
 /// A cut that does not fit the model: InputError.
 struct Context {
@@ -26,6 +35,17 @@ struct Context {
   bool training;
   bool dropout;  ///< dropout layers run
 
+  /// From h elements of a token to a share of so many, and back: cut in one dimension or in two
+  /// (LayerShape::tensor_rows).
+  [[nodiscard]] Linear column_linear(const std::string& name, std::int64_t batch, std::int64_t rows,
+                                     std::int64_t columns) const {
+    return {name, batch, rows, model.hidden / shape.tensor_rows, columns * shape.tensor_rows};
+  }
+  [[nodiscard]] Linear row_linear(const std::string& name, std::int64_t batch, std::int64_t rows,
+                                  std::int64_t columns) const {
+    return {name, batch, rows, columns * shape.tensor_rows, model.hidden / shape.tensor_rows};
+  }
+
   [[nodiscard]] Operator gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n,
                               std::int64_t k) const;
   /// A kernel that reads and writes that many elements of the activations' datatype.
@@ -41,14 +61,6 @@ struct Context {
   void add_accumulation(const std::string& name, std::int64_t parameters, OperatorSet& set) const;
 };
 
-/// y = x W on this rank: `batch` products of (rows x in) by (in x out).
-struct Linear {
-  std::string name;
-  std::int64_t batch = 1;
-  std::int64_t rows = 0;
-  std::int64_t in = 0;
-  std::int64_t out = 0;
-};
 /// Forward, input-gradient and weight-gradient products; the latter adds to the gradient buffer
 /// (LayerShape::fused_accumulation).
 void add_linear(const Context& context, const Linear& linear, OperatorSet& set);

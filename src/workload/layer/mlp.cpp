@@ -30,9 +30,9 @@ void add_activation(const Context& context, const Mlp& mlp, OperatorSet& set) {
 void add_mlp(const Context& context, const Mlp& mlp, LayerOperators& layer) {
   const std::int64_t h = context.model.hidden;
   const std::int64_t columns = (context.model.gated_mlp ? 2 : 1) * mlp.width;
-  add_linear(context, {mlp.prefix + "fc1", mlp.batch, mlp.rows, h, columns}, layer.fc1);
+  add_linear(context, context.column_linear(mlp.prefix + "fc1", mlp.batch, mlp.rows, columns), layer.fc1);
   add_activation(context, mlp, layer.activation);
-  add_linear(context, {mlp.prefix + "fc2", mlp.batch, mlp.rows, mlp.width, h}, layer.fc2);
+  add_linear(context, context.row_linear(mlp.prefix + "fc2", mlp.batch, mlp.rows, mlp.width), layer.fc2);
   if (!context.training) return;
   layer.fc1.kept_input += context.element * mlp.input_kept * h;
   layer.fc2.kept_input += context.element * mlp.batch * mlp.rows * mlp.width;

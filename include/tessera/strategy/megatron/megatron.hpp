@@ -67,6 +67,7 @@ enum class WeightStreaming {
 /// The keys of its [strategy] table.
 struct Options {
   std::int64_t tensor = 1;       ///< t
+  std::int64_t tensor_rows = 1;  ///< r: linear layers are cut over t / r x r ranks, in both dimensions
   std::int64_t pipeline = 1;     ///< p
   std::int64_t data = 0;         ///< d; 0: devices / (t p)
   std::int64_t interleave = 1;   ///< v, model chunks of a stage
