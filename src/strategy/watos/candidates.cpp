@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "gcmr.hpp"
 #include "placement.hpp"
@@ -31,6 +32,21 @@ std::vector<std::int64_t> up_to(std::int64_t most) {
   return all;
 }
 
+/// Splits that the table leaves open for groups of that size.
+std::vector<Carrier> carriers(const Question& question, std::int64_t tensor) {
+  if (tensor == 1) return {Carrier::cut_tokens};
+  const config::Value* cut_tokens = question.table.find("sequence_parallel");
+  const auto* is_cut = cut_tokens == nullptr ? nullptr : std::get_if<bool>(&cut_tokens->content());
+  std::vector<Carrier> found;
+  for (const Split& split : splits()) {
+    if (split.carrier == Carrier::whole_tokens && is_cut != nullptr && *is_cut) continue;
+    if (split.carrier != Carrier::whole_tokens && is_cut != nullptr && !*is_cut) continue;
+    if (split.carrier != Carrier::cut_tokens && question.table.find("tensor_rows") != nullptr) continue;
+    found.push_back(split.carrier);
+  }
+  return found;
+}
+
 std::vector<Cut> all_cuts(const Question& question) {
   const std::int64_t devices = question.health.alive();
   const auto values = [&](const char* key, std::int64_t most) {
@@ -43,7 +59,8 @@ std::vector<Cut> all_cuts(const Question& question) {
       const std::int64_t left = std::max<std::int64_t>(1, devices / (tensor * pipeline));
       const std::vector<std::int64_t> given = listed(question.table, "data");
       for (const std::int64_t data : given.empty() ? std::vector<std::int64_t>{left} : given)
-        cuts.push_back({tensor, pipeline, data});
+        for (const Carrier carrier : carriers(question, tensor))
+          cuts.push_back({tensor, pipeline, data, 1, carrier});
     }
   return cuts;
 }
@@ -112,6 +129,11 @@ class Lister {
   void add(const Cut& cut) {
     if (cut.devices() > question_.health.alive())
       return prune(cut, "", fmt::format("{} dies, and {} work", cut.devices(), question_.health.alive()));
+    if (cut.carrier == Carrier::data_parallel)
+      return prune(cut, "", fmt::format("a cut of the batch alone is data parallelism: TP 1, DP {}",
+                                        cut.tensor * cut.data));
+    if (cut.carrier == Carrier::nobody) return prune(cut, "", "a cut of tokens alone: " + tokens_alone(cut));
+    if (cut.carrier == Carrier::both_sides) return add_both_sides(cut);
     const TablePointer table = with_cut(question_.table, cut, {});
     if (const std::string problem = problem_with(question_.cut, *table, job_); !problem.empty())
       return prune(cut, "", problem);
@@ -133,6 +155,40 @@ class Lister {
     one.pruned = std::move(why);
     one.missing = missing;
     found_.push_back(std::move(one));
+  }
+
+  /// Why tokens cannot be cut alone: weights are whole then on each die.
+  [[nodiscard]] std::string tokens_alone(const Cut& cut) {
+    const auto [known, added] = whole_.try_emplace(cut.pipeline);
+    if (added) {
+      const TablePointer table = with_cut(question_.table, {1, cut.pipeline, 1}, {});
+      known->second = "no strategy here runs it";
+      if (problem_with(question_.cut, *table, job_).empty())
+        if (const Verdict out = state_too_large(question_.cut.profile(*table, job_), job_); !out.why.empty())
+          known->second = out.why;
+    }
+    return known->second;
+  }
+
+  /// In tiles of two columns and two rows at least, as many rows as theirs.
+  void add_both_sides(const Cut& one) {
+    const auto needed = static_cast<std::size_t>(one.pipeline * one.data);
+    for (const Tiling& tiling : tilings(job_.machine, question_.health, static_cast<int>(one.tensor), needed)) {
+      if (tiling.tile.columns < 2 || tiling.tile.rows < 2) continue;
+      Cut cut = one;
+      cut.rows = tiling.tile.rows;
+      const TablePointer table = with_cut(question_.table, cut, {});
+      if (const std::string problem = problem_with(question_.cut, *table, job_); !problem.empty()) {
+        prune(cut, tiling.name, problem);
+        continue;
+      }
+      const PipelineProfile profile = question_.cut.profile(*table, job_);
+      if (const Verdict out = state_too_large(profile, job_); !out.why.empty()) {
+        prune(cut, tiling.name, out.why, out.missing);
+        continue;
+      }
+      add(cut, by_rows(job_.machine, question_.health, tiling), profile);
+    }
   }
 
   void add(const Cut& cut, const Tiling& tiling, const PipelineProfile& profile) {
@@ -178,6 +234,7 @@ class Lister {
   const Job& job_;
   Pricing& pricing_;
   std::vector<Candidate> found_;
+  std::map<std::int64_t, std::string> whole_;  // why weights are not whole on a die, by pipeline
 };
 
 }  // namespace

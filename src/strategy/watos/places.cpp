@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
 
 namespace tessera::strategy::watos {
 namespace {
@@ -114,7 +115,7 @@ double speed_of(const Health& health, const Tiling& tiling, std::size_t needed) 
 /// With most of its places in one tile; those of other shapes fill the rest.
 Tiling tiled(const Machine& machine, const Health& health, const std::vector<Tile>& tiles, std::size_t main,
              const Corner& from, bool slow_first) {
-  Tiling one{name_of(tiles[main]), {}};
+  Tiling one{name_of(tiles[main]), {}, tiles[main]};
   Free free(machine, health);
   if (slow_first) free.cover_slow(tiles[main], from, one.places);
   free.fill(tiles[main], from, one.places);
@@ -171,8 +172,15 @@ void number(const Machine& machine, const Health& health, std::vector<Place>& pl
   }
 }
 
+Tiling by_rows(const Machine& machine, const Health& health, Tiling tiling) {
+  for (Place& place : tiling.places)
+    std::ranges::sort(place.devices, {}, [&](NodeId die) { return std::pair(machine.places[die].y, machine.places[die].x); });
+  number(machine, health, tiling.places);
+  return tiling;
+}
+
 Tiling snake(const Machine& machine, const Health& health, int devices) {
-  Tiling found{"snake", {}};
+  Tiling found{"snake", {}, {}};
   const machine::Grid& grid = machine.grid;
   std::vector<NodeId> group;
   for (int on = 0; on < grid.count; ++on) {

@@ -14,6 +14,7 @@ namespace tessera::strategy::watos {
 struct Tiling {
   std::string name;  ///< "2x2": the tile of most places; "snake": live dies one after another along a serpentine
   std::vector<Place> places;
+  machine::Tile tile = {};  ///< of most places; of a snake one die
 };
 
 /// All tilings with at least `needed` places of `devices` dies each: one for each tile that such a group can have (tiles
@@ -25,6 +26,9 @@ struct Tiling {
 
 /// Columns x rows of so many dies that fit the grid.
 [[nodiscard]] std::vector<machine::Tile> tiles_of(const machine::Grid& grid, int devices);
+
+/// The same places, their dies numbered row by row instead of in a cycle: where products are cut in two dimensions.
+[[nodiscard]] Tiling by_rows(const machine::Machine& machine, const Health& health, Tiling tiling);
 
 /// The snake: live dies along rows there and back, grid by grid, in groups.
 [[nodiscard]] Tiling snake(const machine::Machine& machine, const Health& health, int devices);

@@ -2,18 +2,19 @@
 #pragma once
 
 #include <map>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "probe.hpp"
 #include "problem.hpp"
+#include "tessera/program/search/group_costs.hpp"
 #include "tessera/strategy/job.hpp"
 #include "tessera/strategy/profile.hpp"
 
 namespace tessera::strategy::watos {
 
-/// Collectives are measured alone, each on the dies that carry it out, by simulation on this rank; nothing twice. The
-/// job and the dies' health outlive it.
+/// Collectives are measured alone, each on the dies that carry it out, by simulation on this rank at two sizes, between
+/// and beyond which their time is a line. The job and the dies' health outlive it.
 class Pricing {
  public:
   Pricing(const Job& job, const Health& health) : job_(&job), health_(&health) {}
@@ -23,14 +24,13 @@ class Pricing {
   [[nodiscard]] Time time(const Work& work, const std::vector<const Place*>& replicas);
 
  private:
-  using Groups = std::vector<std::vector<machine::NodeId>>;
-  [[nodiscard]] Time collective(const program::Collective& collective, Groups groups);
-  [[nodiscard]] Groups groups_of(const GroupWork& work, const std::vector<const Place*>& replicas) const;
+  [[nodiscard]] Time collective(const program::Collective& collective, const program::search::GroupPattern& groups);
+  [[nodiscard]] static program::search::GroupPattern groups_of(const GroupWork& work,
+                                                               const std::vector<const Place*>& replicas);
 
   const Job* job_;
   const Health* health_;
-  using Key = std::tuple<program::CollectiveKind, std::int64_t, std::int64_t, std::uint32_t, Groups>;
-  std::map<Key, Time> known_;
+  std::map<std::pair<program::CollectiveKind, std::uint32_t>, program::search::GroupCosts> known_;  // and algorithm
 };
 
 }  // namespace tessera::strategy::watos

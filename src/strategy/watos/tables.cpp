@@ -51,7 +51,10 @@ Value loans_of(const std::vector<PairedBytes>& loans) {
 
 std::string text_of(const Cut& cut) {
   std::string text = fmt::format("TP {}, PP {}", cut.tensor, cut.pipeline);
-  return cut.data > 1 ? text + fmt::format(", DP {}", cut.data) : text;
+  if (cut.data > 1) text += fmt::format(", DP {}", cut.data);
+  if (cut.carrier != Carrier::cut_tokens) text += ", " + split_by(cut.carrier).name;
+  if (cut.carrier == Carrier::both_sides) text += fmt::format(" {}x{}", cut.tensor / cut.rows, cut.rows);
+  return text;
 }
 
 TablePointer without_search(const Table& table) {
@@ -65,6 +68,8 @@ TablePointer with_cut(const Table& table, const Cut& cut, const std::vector<std:
   set_number(*found, "tensor", cut.tensor);
   set_number(*found, "pipeline", cut.pipeline);
   set_number(*found, "data", cut.data);
+  if (cut.tensor > 1) found->set("sequence_parallel", {cut.carrier != Carrier::whole_tokens, {}});
+  set_number(*found, "tensor_rows", cut.rows);
   found->set("spare_devices", {std::string("idle"), {}});
   if (!layers.empty()) {
     found->set("uneven_layers", {std::string("error"), {}});  // all of them are dealt out

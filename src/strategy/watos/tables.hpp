@@ -5,18 +5,22 @@
 #include <optional>
 
 #include "make_problem.hpp"
+#include "splits.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/strategy/strategy.hpp"
 
 namespace tessera::strategy::watos {
 
-/// Sizes of the three kinds of parallelism.
+/// Sizes of the three kinds of parallelism, and how products are cut over a tensor-parallel group.
 struct Cut {
   std::int64_t tensor = 1, pipeline = 1, data = 1;
+  std::int64_t rows = 1;                         ///< of both_sides
+  Carrier carrier = Carrier::cut_tokens;
   auto operator<=>(const Cut&) const = default;
   [[nodiscard]] std::int64_t devices() const { return tensor * pipeline * data; }
 };
-[[nodiscard]] std::string text_of(const Cut& cut);  ///< "TP 8, PP 7", and "DP 2" where there are several
+/// "TP 8, PP 7", "DP 2" where there are several, and the split where it is another one than S-H-K.
+[[nodiscard]] std::string text_of(const Cut& cut);
 
 using TablePointer = std::shared_ptr<config::Table>;
 
