@@ -100,6 +100,33 @@ TEST_CASE("a stage lends behind a forward pass and asks so many passes before th
   CHECK(most_lent(both, 1) == 3);
 }
 
+TEST_CASE("by hand, what is lent and yet with its lender: on its way there, or asked back") {
+  const auto at_home = [](std::uint32_t stages, std::uint32_t stage, std::uint32_t micro_batches, std::uint32_t lead) {
+    const auto actions = find_pipeline_order("1f1b")->actions({stages, 1, micro_batches, true}, stage);
+    return most_at_home(with_loan(actions, 0, lead), 0);
+  };
+  // The first of three stages, asked back one pass ahead: F-F-<F->B<F->B<F-<>B<>B>B. In its third forward pass the
+  // second micro-batch is still leaving, the first one has been asked back, and the third one is being made.
+  CHECK(at_home(3, 0, 5, 1) == 3);
+  // Of four stages as well: F-F-F-<F->B..., and of eight, whose first stage keeps eight.
+  CHECK(at_home(4, 0, 8, 1) == 3);
+  CHECK(at_home(8, 0, 24, 1) == 3);
+  // Two passes ahead it is so as well, until the last forward pass: ...<F-<>B<>B>B>B. Behind it the micro-batches of
+  // the next two backward passes are back, its own is leaving, and the third to come is asked for.
+  CHECK(text_of(with_loan(find_pipeline_order("1f1b")->actions({4, 1, 8, true}, 0), 0, 2)) ==
+        "F-F-<F-F-<>BF-<>BF-<>BF-<>B<F-<>B<>B>B>B");
+  CHECK(at_home(4, 0, 8, 2) == 4);
+  // The last stage, F-<>B: what it asks for has not even left.
+  CHECK(at_home(3, 2, 5, 1) == 2);
+  // One micro-batch, one stage: the same.
+  CHECK(at_home(1, 0, 1, 1) == 2);
+  // Without a loan it is what 1F1B keeps: three, two, one. Another loan does not count.
+  for (const std::uint32_t stage : {0U, 1U, 2U}) {
+    CHECK(most_at_home(stage_of_three(stage), 0) == 3 - stage);
+    CHECK(most_at_home(with_loan(stage_of_three(stage), 1, 1), 0) == 3 - stage);
+  }
+}
+
 TEST_CASE("a loan is a program that is in order, and its memory is known within bounds") {
   const Program program = lending(8, 3);
   CHECK(check_program(program, nodes_of(2, 2)).empty());
