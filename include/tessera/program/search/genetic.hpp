@@ -81,12 +81,15 @@ template <Breeding C, class Fitness>
       }
     }
     std::ranges::sort(pool, std::less<>());
+    // Each one once: otherwise copies of the fittest fill the population, and little that is new comes of it.
+    const auto copies = std::ranges::unique(pool, [](const Individual& a, const Individual& b) { return !(a < b); });
+    pool.erase(copies.begin(), copies.end());
     if (pool.front().fitness < found.fitness) {
       found.best = pool.front().candidate;
       found.fitness = pool.front().fitness;
     }
     found.curve.push_back(found.fitness);
-    now.assign(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(std::min(elite, count)));
+    now.assign(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(std::min({elite, count, pool.size()})));
     for (std::size_t i = now.size(); i < count; ++i) {
       // The pool is sorted: of two the one that comes first is the fitter one.
       const auto a = KeyedRandom::to_below(draw(generation, i, rival, 0), pool.size());
