@@ -73,6 +73,13 @@ TEST_CASE("watos: by hand, messages between stages, the update and what all stag
   CHECK(slowest(problem, solution) == 9);
 }
 
+TEST_CASE("watos: a pass that takes no time is done all the same") {
+  // One micro-batch: 0 and 1 forward, 2 and 2 backward; and with nothing to do at all.
+  CHECK(of_pipeline({{0, 2}, {1, 2}}, 1) == 5);
+  CHECK(of_pipeline({{1, 2}, {1, 0}, {0, 0}}, 1) == 4);
+  CHECK(of_pipeline({{0, 0}, {0, 0}}, 3) == 0);
+}
+
 TEST_CASE("watos: micro-batches beyond three times the depth follow at the pace of the slowest stage") {
   const std::vector<std::pair<Time, Time>> uneven = {{3, 5}, {4, 9}, {2, 2}};
   const Time nine = of_pipeline(uneven, 9);

@@ -18,8 +18,8 @@ class Passes {
       forward_.push_back(forward);
       backward_.push_back(stage_time(problem, solution, stage) - forward);
     }
-    done_forward_.assign(count_ * micro_batches_, 0);
-    done_backward_.assign(count_ * micro_batches_, 0);
+    done_forward_.assign(count_ * micro_batches_, never);
+    done_backward_.assign(count_ * micro_batches_, never);
   }
 
   /// In waves: of every stage as many passes as its neighbours allow, until all are done.
@@ -49,13 +49,11 @@ class Passes {
  private:
   [[nodiscard]] Time from_before(std::size_t stage, std::size_t micro_batch) const {
     if (stage == 0) return 0;
-    const Time done = done_forward_[(stage - 1) * micro_batches_ + micro_batch];
-    return done == 0 ? never : done + hop_;
+    return saturating_add(done_forward_[(stage - 1) * micro_batches_ + micro_batch], hop_);
   }
   [[nodiscard]] Time from_behind(std::size_t stage, std::size_t micro_batch) const {
     if (stage + 1 == count_) return 0;
-    const Time done = done_backward_[(stage + 1) * micro_batches_ + micro_batch];
-    return done == 0 ? never : done + hop_;
+    return saturating_add(done_backward_[(stage + 1) * micro_batches_ + micro_batch], hop_);
   }
 
   std::size_t count_, micro_batches_;
