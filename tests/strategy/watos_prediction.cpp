@@ -39,8 +39,9 @@ TEST_CASE("watos: figure 8, three stages and five micro-batches, of which none t
   // The first stage alone: its first backward pass begins when those of the others are done, 1 + 1 + 1 + 2 + 2 = 7;
   // with three forward passes before it, it has waited for 4, and from then on it waits for nobody: 4 + 5 x 4.
   CHECK(of_pipeline({{1, 3}, {1, 2}, {1, 2}}, 5) == 24);
-  // The first two: the first stage waits until 8, which is 5; then once more for 1 ps, since the second one, which has
-  // as much to do, begins its backward passes of micro-batches 2 and 3 with a gap of 4 and was behind by one.
+  // The first two: the first stage waits for 5, until 8; then once more for 1 ps, from 19 to 20, when its forward
+  // passes are over and the second stage, which takes 4 ps a micro-batch, is not yet done with the fourth one: 6 + 5
+  // x 4.
   CHECK(of_pipeline({{1, 3}, {1, 3}, {1, 2}}, 5) == 26);
 }
 
