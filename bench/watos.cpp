@@ -52,8 +52,9 @@ void print(const Asked& asked, const watos::Candidate& candidate, double seconds
   fmt::print("{:<28}{:>10.1f} ms\n{:<28}{:>10.3g} a second\n", "one search", 1e3 * seconds / searches, "evaluations",
              evaluations / seconds);
   fmt::print("{:<28}{:>10.4f} of the start\n", "best fitness, mean", gain / searches);
-  fmt::print("summary: bench=watos events={} seconds={:.4f} events_per_second={:.4g} search_seconds={:.4f} fitness={:.5f}\n",
-             evaluations, seconds, evaluations / seconds, seconds / searches, gain / searches);
+  fmt::print(
+      "summary: bench=watos events={} seconds={:.4f} events_per_second={:.4g} search_seconds={:.4f} fitness={:.5f}\n",
+      evaluations, seconds, evaluations / seconds, seconds / searches, gain / searches);
 }
 
 void run(const Asked& asked) {
@@ -87,7 +88,8 @@ void run(const Asked& asked) {
     genetic.generations = asked.generations;
     genetic.elitism = asked.elitism;
     const auto begin = std::chrono::steady_clock::now();
-    const auto found = program::search::breed(first, [](const watos::Genome& one) { return one.fitness(); }, genetic);
+    const auto found = program::search::breed(
+        first, [](const watos::Genome& one) { return one.fitness(); }, genetic);
     seconds += seconds_since(begin);
     gain += static_cast<double>(found.fitness) / static_cast<double>(first.fitness());
   }

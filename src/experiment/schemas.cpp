@@ -43,7 +43,8 @@ const config::Schema<Recipe>& recipe_schema() {
     s.text("source", &Recipe::source, "which stack, of which year, and where that is written").otherwise("");
     s.also_accept("include", "another recipe, whose keys these win over");
     s.also_accept("workload", "defaults of the experiment's [workload]");
-    s.also_accept("strategy", "defaults of the experiment's [strategy]; with a name, or a list of them, for those alone");
+    s.also_accept("strategy",
+                  "defaults of the experiment's [strategy]; with a name, or a list of them, for those alone");
     s.also_accept("cost", "defaults of the experiment's [cost]");
     s.also_accept("collectives", "defaults of the experiment's [collectives]");
     return s;
@@ -158,7 +159,9 @@ std::vector<config::SchemaPointer> schemas(const Parts& parts) {
   add(strategy::workload_schema());
   for (const auto* schema : workload::schemas()) add(*schema);
   for (const auto& kind : parts.strategies) {
-    add(kind.schema());
+    // A schema lives as long as a copy of its strategy.
+    const auto held = std::make_shared<const strategy::StrategyKind>(kind);
+    all.emplace_back(held, &held->schema());
     if (!kind.inner_schemas) continue;
     for (const auto* schema : kind.inner_schemas()) add(*schema);
   }

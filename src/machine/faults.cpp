@@ -196,7 +196,8 @@ const config::Schema<FaultSpec>& fault_schema() {
   using config::detail::access;
   static const FaultSchema schema = [] {
     FaultSchema s("machine.fault",
-                  "One fault of the machine, [[machine.fault]]: of a device, a die, a host, a link or a switch, or drawn among many. "
+                  "One fault of the machine, [[machine.fault]]: of a device, a die, a host, a link or a switch, or "
+                  "drawn among many. "
                   "Routes avoid what is dead.");
     s.integer("device", &FaultSpec::device, "the device with this number").at_least("0").optional();
     s.integers("die", &FaultSpec::die,

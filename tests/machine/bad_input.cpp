@@ -111,7 +111,8 @@ TEST_CASE("faults of parts that do not exist") {
 
 TEST_CASE("faults that contradict themselves") {
   CHECK(errors_of(machine_text(ring6, fault("dead = true"))) ==
-        Names{"m.toml:10:1: a fault concerns exactly one of \"device\", \"die\", \"host\", \"link\", \"switch\", \"among\""});
+        Names{"m.toml:10:1: a fault concerns exactly one of \"device\", \"die\", \"host\", \"link\", \"switch\", "
+              "\"among\""});
   CHECK(errors_of(machine_text(ring6, fault("device = 1"))) ==
         Names{"m.toml:10:1: a fault is dead = true, or speed = \"50 %\""});
   CHECK(errors_of(machine_text(ring6, fault("device = 1\nspeed = 0.5\ndead = true"))) ==

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "strategy/watos/fitness.hpp"
+#include "strategy/watos/placement.hpp"
 #include "tessera/base/random.hpp"
 
 namespace tessera::strategy::watos {
@@ -116,6 +117,7 @@ inline Problem drawn_problem(std::uint64_t key, const DrawnSizes& sizes) {
   problem.part_bytes = draw(1, 20);
   problem.micro_batches = 2 * depth;
   problem.update = {0, 0};
+  problem.start = serpentines(problem).front();
   return problem;
 }
 

@@ -68,8 +68,8 @@ void add_held_streams(Program& program, const LoanShape& loan, std::vector<Block
                                                     std::uint32_t lead);
 /// Micro-batches that are lent at most at once: from lend to restore.
 [[nodiscard]] std::uint32_t most_lent(const std::vector<PipelineAction>& actions, std::uint32_t loan);
-/// Micro-batches of what is lent that are with the lender at most at once, if each has left by the end of the pass behind
-/// lend: until then, and from recall to the backward pass.
+/// Micro-batches of what is lent that are with the lender at most at once, if each has left by the end of the pass
+/// behind lend: until then, and from recall to the backward pass.
 [[nodiscard]] std::uint32_t most_at_home(const std::vector<PipelineAction>& actions, std::uint32_t loan);
 
 }  // namespace tessera::program

@@ -1,5 +1,5 @@
-// What the stages of a pipeline keep and take, as a strategy tells it to others that search over its tables: numbers, and
-// collectives that whoever places the stages prices where it puts them.
+// What the stages of a pipeline keep and take, as a strategy tells it to others that search over its tables: numbers,
+// and collectives that whoever places the stages prices where it puts them.
 #pragma once
 
 #include <array>
@@ -57,7 +57,8 @@ struct StageProfile {
 /// A pipeline, whatever runs again.
 struct PipelineProfile {
   std::array<LayerProfile, layer_kinds> layers;
-  std::vector<SetProfile> sets;      ///< all that the model's layers can run again: none, Megatron's selective, and all others
+  std::vector<SetProfile>
+      sets;  ///< all that the model's layers can run again: none, Megatron's selective, and all others
   std::vector<StageProfile> stages;  ///< in order
   Work arrival;                      ///< of each activation and each gradient from another stage, on each device
   std::int64_t micro_batches = 0;    ///< of a replica

@@ -34,7 +34,7 @@ struct StrategyKind {
   /// Keys of [workload] that check() and program() look at: to carry them out, or to refuse them in words of their own.
   /// Experiments that give another one a value that is not its default are refused, so that none is passed over.
   std::vector<std::string> workload_keys = {};
-  std::function<const config::SchemaBase&()> schema;  ///< of its [strategy] table
+  std::function<const config::SchemaBase&()> schema;  ///< of its [strategy] table; lives as long as a copy of this
   /// The schemas of tables inside that one, for `tessera help`; may be empty.
   std::function<std::vector<const config::SchemaBase*>()> inner_schemas = {};
 

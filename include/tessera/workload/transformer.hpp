@@ -22,8 +22,8 @@ struct LayerShape {
   std::int64_t context = 0;      ///< keys and values per sequence, the new ones included; 0: equal to `sequence`
   std::int64_t micro_batch = 1;  ///< b: sequences
   std::int64_t tensor = 1;       ///< t: tensor-parallel ranks
-  /// r: the linear layers are cut in both of their dimensions, the inner one of column-parallel layers and the outer one
-  /// of row-parallel ones over r ranks, the other over t / r. Each rank's share is as large as with 1.
+  /// r: the linear layers are cut in both of their dimensions, the inner one of column-parallel layers and the outer
+  /// one of row-parallel ones over r ranks, the other over t / r. Each rank's share is as large as with 1.
   std::int64_t tensor_rows = 1;
   /// Norms, dropouts and residuals are cut along the sequence too: ceil(s / t) tokens of it, of those that have the
   /// most.

@@ -64,7 +64,8 @@ std::uint32_t most_at_home(const std::vector<PipelineAction>& actions, std::uint
   std::uint32_t home = 0, leaving = 0, most = 0;
   for (const PipelineAction& action : actions) {
     const bool is_own = action.loan == loan;
-    if (action.kind == Kind::forward || (action.kind == Kind::recall && is_own)) most = std::max(most, ++home + leaving);
+    if (action.kind == Kind::forward || (action.kind == Kind::recall && is_own))
+      most = std::max(most, ++home + leaving);
     if (action.kind == Kind::forward || action.kind == Kind::backward) leaving = 0;
     if (action.kind == Kind::backward || (action.kind == Kind::lend && is_own)) --home;
     if (action.kind == Kind::lend && is_own) ++leaving;

@@ -143,8 +143,7 @@ std::vector<Outlook> Evaluations::outlooks(std::size_t count, const std::functio
 Done Evaluations::evaluate(const std::vector<Task>& tasks, const std::function<Program(std::size_t)>& make,
                            Fidelity fidelity, int most_together) const {
   Communicator& comm = *comm_;
-  const Teams teams =
-      teams_for(tasks, comm.size(), fidelity, std::min(most_together, evaluator_->most_ranks()));
+  const Teams teams = teams_for(tasks, comm.size(), fidelity, std::min(most_together, evaluator_->most_ranks()));
   const std::size_t team = static_cast<std::size_t>(comm.rank()) / teams.ranks_each;
   const auto own_team = comm.split(static_cast<int>(std::min(team, teams.count)));
   const bool speaks = own_team->rank() == 0;

@@ -24,8 +24,8 @@ enum GroupSlot : std::uint32_t {
   embedding_group,      ///< first and last stage, which both hold the tied word embedding
   model_group,          ///< everybody whose gradients make one norm
   expert_tensor_group,  ///< tensor ranks over which experts are cut, where these are not all
-  row_group,     ///< tensor ranks of one row, where they stand in rows: they hold the same part of a token
-  column_group,  ///< those of one column: the same tokens
+  row_group,            ///< tensor ranks of one row, where they stand in rows: they hold the same part of a token
+  column_group,         ///< those of one column: the same tokens
   group_slots
 };
 

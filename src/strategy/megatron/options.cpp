@@ -124,9 +124,10 @@ void add_cuts(config::Schema<Options>& s) {
       .at_most("1000000")
       .otherwise("1")
       .may_be_open();
-  s.integer("tensor_rows", &Options::tensor_rows,
-            "of `tensor` ranks: linear layers are cut in both dimensions, over tensor / tensor_rows x tensor_rows ranks "
-            "(2D tensor parallelism); rank = row x columns + column")
+  s.integer(
+       "tensor_rows", &Options::tensor_rows,
+       "of `tensor` ranks: linear layers are cut in both dimensions, over tensor / tensor_rows x tensor_rows ranks "
+       "(2D tensor parallelism); rank = row x columns + column")
       .at_least("1")
       .at_most("1000000")
       .otherwise("1");

@@ -59,8 +59,8 @@ void backward_beside(Writer& writer, const workload::OperatorSet& set) {
 }  // namespace
 
 bool has_beside_stream(const Cut& cut) {
-  return cut.training() && cut.options.tensor > 1 && cut.options.overlap_tensor_communication &&
-         !cut.uses_kernels() && !cut.is_two_dimensional();  // those run on the main stream alone
+  return cut.training() && cut.options.tensor > 1 && cut.options.overlap_tensor_communication && !cut.uses_kernels() &&
+         !cut.is_two_dimensional();  // those run on the main stream alone
 }
 
 void plain_backward(Writer& writer, const workload::OperatorSet& set) {

@@ -209,7 +209,9 @@ Cut bare(Cut cut) {
 
 }  // namespace
 
-SectionWork section_work(const Cut& cut, const Job& job, bool moe) { return Profiler(bare(cut), job).section_work(moe); }
+SectionWork section_work(const Cut& cut, const Job& job, bool moe) {
+  return Profiler(bare(cut), job).section_work(moe);
+}
 
 PipelineProfile profile_of(const Cut& cut, const Job& job) { return Profiler(bare(cut), job).all(); }
 

@@ -1,6 +1,6 @@
-// Linear layers cut in both dimensions over ranks that stand in rows and columns (2D tensor parallelism; Xu et al. 2021,
-// GSPMD, section 5.1; Wang et al., WATOS, section VI-B). Between layers the rank in column x and row y holds a share of
-// the tokens by x, and of each token a share by y:
+// Linear layers cut in both dimensions over ranks that stand in rows and columns (2D tensor parallelism; Xu et al.
+// 2021, GSPMD, section 5.1; Wang et al., WATOS, section VI-B). Between layers the rank in column x and row y holds a
+// share of the tokens by x, and of each token a share by y:
 //
 //   column-parallel   all-gather the tokens over the row | product | reduce-scatter its columns over the column
 //   row-parallel      all-gather the input over the column | product | reduce-scatter the tokens over the row

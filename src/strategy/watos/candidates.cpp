@@ -59,8 +59,7 @@ std::vector<Cut> all_cuts(const Question& question) {
       const std::int64_t left = std::max<std::int64_t>(1, devices / (tensor * pipeline));
       const std::vector<std::int64_t> given = listed(question.table, "data");
       for (const std::int64_t data : given.empty() ? std::vector<std::int64_t>{left} : given)
-        for (const Carrier carrier : carriers(question, tensor))
-          cuts.push_back({tensor, pipeline, data, 1, carrier});
+        for (const Carrier carrier : carriers(question, tensor)) cuts.push_back({tensor, pipeline, data, 1, carrier});
     }
   return cuts;
 }
@@ -130,8 +129,8 @@ class Lister {
     if (cut.devices() > question_.health.alive())
       return prune(cut, "", fmt::format("{} dies, and {} work", cut.devices(), question_.health.alive()));
     if (cut.carrier == Carrier::data_parallel)
-      return prune(cut, "", fmt::format("a cut of the batch alone is data parallelism: TP 1, DP {}",
-                                        cut.tensor * cut.data));
+      return prune(cut, "",
+                   fmt::format("a cut of the batch alone is data parallelism: TP 1, DP {}", cut.tensor * cut.data));
     if (cut.carrier == Carrier::nobody) return prune(cut, "", "a cut of tokens alone: " + tokens_alone(cut));
     if (cut.carrier == Carrier::both_sides) return add_both_sides(cut);
     const TablePointer table = with_cut(question_.table, cut, {});

@@ -15,8 +15,8 @@ Score Judge::score(const Solution& solution) const {
     found.fitness = cost * slowest(*problem_, solution);
   } else {
     constexpr int bits = 62;
-    found.fitness = (static_cast<Int128>(time_of(solution)) << bits) +
-                    std::min<Int128>(cost, (static_cast<Int128>(1) << bits) - 1);
+    found.fitness =
+        (static_cast<Int128>(time_of(solution)) << bits) + std::min<Int128>(cost, (static_cast<Int128>(1) << bits) - 1);
   }
   return found;
 }

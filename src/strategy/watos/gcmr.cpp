@@ -99,7 +99,8 @@ void spend_rest(const StageFronts& stages, std::int64_t pool, Coordinated& choic
         const StageOption& other = stages[stage][option];
         const std::int64_t more = other.memory - now.memory;
         if (other.time >= now.time || more > left) continue;
-        const double gain = static_cast<double>(now.time - other.time) / static_cast<double>(std::max<std::int64_t>(more, 1));
+        const double gain =
+            static_cast<double>(now.time - other.time) / static_cast<double>(std::max<std::int64_t>(more, 1));
         if (gain <= most) continue;
         most = gain;
         best_stage = stage;

@@ -1,5 +1,5 @@
-// Which sections each stage runs again: globally coordinated, memory-efficient recomputation (GCMR; WATOS, algorithm 2).
-// The memory of all dies is one pool, and the slowest stage is to be as fast as can be.
+// Which sections each stage runs again: globally coordinated, memory-efficient recomputation (GCMR; WATOS, algorithm
+// 2). The memory of all dies is one pool, and the slowest stage is to be as fast as can be.
 //
 // The paper fills a table T[t, m] for amounts of memory m. What it minimises is a maximum, so that asking for each time
 // what every stage needs at least finds the same: that is what the search does. The dynamic program stands beside it,

@@ -40,7 +40,7 @@ class PipelineWays {
 
 /// Four times Eq. (2), in bytes of a die and micro-batch times links: with half steps and half links it is a whole
 /// number. At least 1, so that it can be a factor.
-[[nodiscard]] Int128 global_cost(const Problem& problem, const Solution& solution, const std::vector<PairedBytes>& loans,
-                                 PipelineWays& ways);
+[[nodiscard]] Int128 global_cost(const Problem& problem, const Solution& solution,
+                                 const std::vector<PairedBytes>& loans, PipelineWays& ways);
 
 }  // namespace tessera::strategy::watos

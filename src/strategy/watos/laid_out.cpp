@@ -57,8 +57,7 @@ Value stages_at(const Table& strategy, const std::vector<Place>& places, std::si
 
 TablePointer keys_for(const Question& question, const Table& strategy, const Attachment& plan) {
   Cut cut{number_of(strategy, "tensor", plan), number_of(strategy, "pipeline", plan), 1};
-  const std::vector<Place> places =
-      snake(question.job.machine, question.health, static_cast<int>(cut.tensor)).places;
+  const std::vector<Place> places = snake(question.job.machine, question.health, static_cast<int>(cut.tensor)).places;
   const auto most = static_cast<std::int64_t>(places.size());
   if (most == 0) throw InfeasibleError(fmt::format("no {} dies in a row live", cut.tensor));
   const bool is_whole = cut.pipeline <= most;

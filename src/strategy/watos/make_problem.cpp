@@ -166,8 +166,8 @@ class Maker {
     const program::PipelineShape shape{static_cast<std::uint32_t>(count), 1,
                                        static_cast<std::uint32_t>(std::min(profile_.micro_batches, enough(count))),
                                        true};
-    const auto actions = with_loan(program::find_pipeline_order("1f1b")->actions(shape, static_cast<std::uint32_t>(stage)),
-                                   0, lead);
+    const auto actions =
+        with_loan(program::find_pipeline_order("1f1b")->actions(shape, static_cast<std::uint32_t>(stage)), 0, lead);
     found.at_once = program::most_lent(actions, 0);
     found.resident = program::most_at_home(actions, 0);
     for (const std::size_t set : sets_) {

@@ -69,7 +69,8 @@ const config::Schema<SearchOptions>& search_schema() {
 config::Schema<Options> options_schema(const StrategyKind& cut) {
   config::Schema<Options> s("strategy.watos",
                             "Cuts, recomputation, places on a wafer and lent memory, searched together (WATOS). All "
-                            "other keys are those of strategy " + cut.name + ".");
+                            "other keys are those of strategy " +
+                                cut.name + ".");
   s.also_accept("name", "\"watos\"");
   const auto open = [&](const char* key, std::int64_t Options::*member, const char* help) {
     s.integer(key, member, help).at_least("1").at_most("1000000").optional().may_be_open();

@@ -37,7 +37,8 @@ void leave_slowest(const Problem& problem, std::vector<std::uint16_t>& order) {
 /// So many of all, or more than are looked at.
 std::int64_t arrangements(std::size_t places, std::size_t taken) {
   std::int64_t product = 1;
-  for (std::size_t i = 0; i < taken && product <= few_arrangements; ++i) product *= static_cast<std::int64_t>(places - i);
+  for (std::size_t i = 0; i < taken && product <= few_arrangements; ++i)
+    product *= static_cast<std::int64_t>(places - i);
   return product;
 }
 

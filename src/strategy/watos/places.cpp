@@ -174,7 +174,8 @@ void number(const Machine& machine, const Health& health, std::vector<Place>& pl
 
 Tiling by_rows(const Machine& machine, const Health& health, Tiling tiling) {
   for (Place& place : tiling.places)
-    std::ranges::sort(place.devices, {}, [&](NodeId die) { return std::pair(machine.places[die].y, machine.places[die].x); });
+    std::ranges::sort(place.devices, {},
+                      [&](NodeId die) { return std::pair(machine.places[die].y, machine.places[die].x); });
   number(machine, health, tiling.places);
   return tiling;
 }

@@ -17,10 +17,10 @@ struct Tiling {
   machine::Tile tile = {};  ///< of most places; of a snake one die
 };
 
-/// All tilings with at least `needed` places of `devices` dies each: one for each tile that such a group can have (tiles
-/// of other shapes fill what it leaves over), and where none has enough, the snake. On a wafer that is not sound each is
-/// that of several whose places are the fastest: from each corner on, slow dies spread or together in as few places as
-/// can be.
+/// All tilings with at least `needed` places of `devices` dies each: one for each tile that such a group can have
+/// (tiles of other shapes fill what it leaves over), and where none has enough, the snake. On a wafer that is not sound
+/// each is that of several whose places are the fastest: from each corner on, slow dies spread or together in as few
+/// places as can be.
 [[nodiscard]] std::vector<Tiling> tilings(const machine::Machine& machine, const Health& health, int devices,
                                           std::size_t needed);
 

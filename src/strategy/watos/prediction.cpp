@@ -46,6 +46,13 @@ class Passes {
     return *std::ranges::max_element(clock);
   }
 
+  /// Behind all(): ps from one micro-batch to the next in the middle of the pipeline's run, as the first stage is done
+  /// with them. Waiting for messages stretches it beyond the slowest stage's own time.
+  [[nodiscard]] Time pace() const {
+    const std::size_t from = micro_batches_ / 3, to = 2 * micro_batches_ / 3;
+    return to > from ? (done_backward_[to] - done_backward_[from]) / static_cast<Time>(to - from) : 0;
+  }
+
  private:
   [[nodiscard]] Time from_before(std::size_t stage, std::size_t micro_batch) const {
     if (stage == 0) return 0;
@@ -66,10 +73,12 @@ class Passes {
 Time predicted(const Problem& problem, const Solution& solution) {
   const auto depth = static_cast<std::int64_t>(problem.count());
   const std::int64_t some = std::min(problem.micro_batches, 3 * depth);
-  const Time steady = repeated(problem.micro_batches - some, slowest(problem, solution));
   Time update = 0;
-  for (const std::uint16_t place : solution.places) update = std::max(update, problem.update[problem.places[place].pace]);
-  return Passes(problem, solution, some).all() + steady + update + problem.shared;
+  for (const std::uint16_t place : solution.places)
+    update = std::max(update, problem.update[problem.places[place].pace]);
+  Passes passes(problem, solution, some);
+  const Time first = passes.all();
+  return first + repeated(problem.micro_batches - some, passes.pace()) + update + problem.shared;
 }
 
 }  // namespace tessera::strategy::watos

@@ -6,7 +6,7 @@
 namespace tessera::strategy::watos {
 
 /// ps of an iteration. 1F1B pass by pass, messages between stages at Problem::hop, update and sums behind it; what is
-/// lent takes no time. Micro-batches beyond the pipeline's depth follow at the pace of the slowest stage.
+/// lent takes no time. Micro-batches beyond three times the pipeline's depth follow at the pace of those in the middle.
 [[nodiscard]] Time predicted(const Problem& problem, const Solution& solution);
 
 }  // namespace tessera::strategy::watos

@@ -24,8 +24,7 @@ Time Pricing::collective(const program::Collective& collective, const program::s
 
 /// Of a group inside a place that one alone: others do as much. Of one that reaches over places those of all dies that
 /// have the same number in their places, which share links.
-program::search::GroupPattern Pricing::groups_of(const GroupWork& work,
-                                                 const std::vector<const Place*>& replicas) {
+program::search::GroupPattern Pricing::groups_of(const GroupWork& work, const std::vector<const Place*>& replicas) {
   const auto size = static_cast<std::uint32_t>(replicas.front()->devices.size());
   const auto device = [&](std::uint32_t rank) { return replicas[rank / size]->devices[rank % size]; };
   const bool is_inside = std::ranges::all_of(work.ranks, [&](std::uint32_t rank) { return rank < size; });
@@ -49,7 +48,8 @@ Time Pricing::time(const Work& work, const std::vector<const Place*>& replicas) 
   Time time = machine::slowed(work.operators, speed);
   for (const GroupWork& one : work.collectives) {
     if (one.ranks.size() < 2) continue;
-    time += std::max<Time>(0, collective(one.collective, groups_of(one, replicas)) - machine::slowed(one.beside, speed));
+    time +=
+        std::max<Time>(0, collective(one.collective, groups_of(one, replicas)) - machine::slowed(one.beside, speed));
   }
   return time;
 }

@@ -150,7 +150,8 @@ class Probe {
       }
     }
     for (std::size_t link = 0; link < times.size(); ++link)
-      if (times[link] != never) health_.links[link].share = static_cast<double>(fastest) / static_cast<double>(times[link]);
+      if (times[link] != never)
+        health_.links[link].share = static_cast<double>(fastest) / static_cast<double>(times[link]);
   }
 
   const Job& job_;
@@ -171,7 +172,9 @@ const char* name_of(Condition state) {
   }
 }
 
-Condition condition_of(double share) { return share <= 0 ? Condition::dead : share < sound_from ? Condition::slow : Condition::sound; }
+Condition condition_of(double share) {
+  return share <= 0 ? Condition::dead : share < sound_from ? Condition::slow : Condition::sound;
+}
 
 std::int64_t Health::alive() const {
   return std::ranges::count_if(dies, [](double share) { return share > 0; });
@@ -179,13 +182,15 @@ std::int64_t Health::alive() const {
 
 double Health::share_of(NodeId from, NodeId to) const {
   const auto first = std::ranges::partition_point(links, [&](const ProbedLink& link) { return link.from < from; });
-  const auto found = std::find_if(first, links.end(), [&](const ProbedLink& link) { return link.from != from || link.to == to; });
+  const auto found =
+      std::find_if(first, links.end(), [&](const ProbedLink& link) { return link.from != from || link.to == to; });
   return found == links.end() || found->from != from ? 0 : found->share;
 }
 
 bool Health::is_sound() const {
   return std::ranges::all_of(dies, [](double share) { return condition_of(share) == Condition::sound; }) &&
-         std::ranges::all_of(links, [](const ProbedLink& link) { return condition_of(link.share) == Condition::sound; });
+         std::ranges::all_of(links,
+                             [](const ProbedLink& link) { return condition_of(link.share) == Condition::sound; });
 }
 
 Health probed(const Job& job) { return Probe(job).all(); }

@@ -12,8 +12,8 @@
 namespace tessera::strategy::watos {
 
 enum class Condition : std::uint8_t {
-  dead,   ///< no program that uses it runs
-  slow,   ///< below 95 % of what the fastest of its kind does
+  dead,  ///< no program that uses it runs
+  slow,  ///< below 95 % of what the fastest of its kind does
   sound,
 };
 [[nodiscard]] const char* name_of(Condition state);
@@ -25,7 +25,7 @@ struct ProbedLink {
 };
 
 struct Health {
-  std::vector<double> dies;  ///< by device that computes: share of the fastest one's speed; 0: dead
+  std::vector<double> dies;       ///< by device that computes: share of the fastest one's speed; 0: dead
   std::vector<ProbedLink> links;  ///< in order of `from`
 
   [[nodiscard]] bool alive(machine::NodeId die) const { return dies[die] > 0; }

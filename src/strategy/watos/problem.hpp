@@ -33,8 +33,8 @@ struct StageProblem {
 
 struct Problem {
   std::vector<StageProblem> stages;
-  std::vector<std::uint64_t> sets;  ///< which sections run again, a bit each; without one that is listed twice
-  std::vector<Place> places;        ///< at least one for each stage and replica
+  std::vector<std::uint64_t> sets;   ///< which sections run again, a bit each; without one that is listed twice
+  std::vector<Place> places;         ///< at least one for each stage and replica
   std::vector<std::uint16_t> start;  ///< places by stage and replica, before anybody has looked for better ones
   std::uint32_t replicas = 1;
   std::int64_t memory = 0;         ///< B of a die
@@ -70,7 +70,7 @@ struct PairedBytes {
 struct Solution {
   std::vector<std::uint16_t> sets;    ///< by stage
   std::vector<std::uint16_t> places;  ///< by stage and replica: the first stage's replicas come first
-  std::vector<Pair> pairs;  ///< in this order senders take what their helpers have left; no pair twice
+  std::vector<Pair> pairs;            ///< in this order senders take what their helpers have left; no pair twice
   auto operator<=>(const Solution&) const = default;
 
   [[nodiscard]] std::size_t place(const Problem& problem, std::size_t stage, std::uint32_t replica = 0) const {

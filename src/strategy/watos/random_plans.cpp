@@ -38,7 +38,8 @@ std::vector<Contender> random_plans(const std::vector<Candidate>& candidates, st
   std::vector<Contender> found;
   constexpr std::int64_t tries = 20;  // of which most fit
   const KeyedRandom keys(seed, random_stream("watos: random plans"));
-  for (std::int64_t i = 0; i < tries * count && static_cast<std::int64_t>(found.size()) < count && !usable.empty(); ++i) {
+  for (std::int64_t i = 0; i < tries * count && static_cast<std::int64_t>(found.size()) < count && !usable.empty();
+       ++i) {
     const KeyedRandom random(keys.bits(static_cast<std::uint64_t>(i)), random_stream("watos: random plan"));
     const std::size_t which = usable[random.below(~std::uint64_t{0}, usable.size())];
     const std::optional<Solution> solution = drawn(candidates[which], random);

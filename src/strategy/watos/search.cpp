@@ -11,7 +11,7 @@
 #include "tessera/base/error.hpp"
 #include "tessera/base/messages.hpp"
 #include "tessera/base/together.hpp"
-#include "tessera/program/search/fastest.hpp"
+#include "tessera/program/search/genetic.hpp"
 
 namespace tessera::strategy::watos {
 namespace {
@@ -128,7 +128,9 @@ class Search {
   }
 
   void contend(std::size_t candidate, const Solution& solution, Step step) {
-    contenders_.push_back(contender_of(candidates_[candidate], step == Step::scheduler ? candidates_[candidate].plain : candidates_[candidate].named, solution, name_of(step), step >= Step::memory));
+    contenders_.push_back(contender_of(
+        candidates_[candidate], step == Step::scheduler ? candidates_[candidate].plain : candidates_[candidate].named,
+        solution, name_of(step), step >= Step::memory));
     contenders_.back().candidate = candidate;
   }
 
@@ -137,7 +139,8 @@ class Search {
     for (std::size_t i = 0; i < chosen_.size(); ++i) {
       const Candidate& one = candidates_[chosen_[i]];
       const bool is_bred = i < bred_.size();
-      contend(chosen_[i], is_bred ? bred_[i].solution : one.best, is_bred ? Step::genetic : std::min(options_.step, Step::memory));
+      contend(chosen_[i], is_bred ? bred_[i].solution : one.best,
+              is_bred ? Step::genetic : std::min(options_.step, Step::memory));
     }
     std::ranges::stable_sort(contenders_, {}, &Contender::predicted);
     certain_ = std::min(contenders_.size(), static_cast<std::size_t>(options_.simulated));
@@ -298,8 +301,8 @@ class Search {
   std::vector<std::size_t> chosen_;  // candidates that go on, the best predicted first
   std::vector<Bred> bred_;           // of the first ones of these
   std::vector<Contender> contenders_;
-  std::size_t certain_ = 0;              // of these the first ones are of the last step
-  std::vector<std::size_t> random_;      // drawn
+  std::size_t certain_ = 0;                 // of these the first ones are of the last step
+  std::vector<std::size_t> random_;         // drawn
   std::vector<program::Evaluation> found_;  // by contender
   std::vector<program::Outlook> bounds_;
 };

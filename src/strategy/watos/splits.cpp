@@ -9,8 +9,9 @@ const std::vector<Split>& splits() {
       {"H-K", "columns, then the inner dimension: all-reduce of A behind each pair of products", Carrier::whole_tokens},
       {"S-H-K", "the same, and tokens between them: all-gather of A before, reduce-scatter of A behind each pair",
        Carrier::cut_tokens},
-      {"HxK", "two dimensions: all-gather of each product's input over a row or a column, reduce-scatter of its output "
-              "over the other",
+      {"HxK",
+       "two dimensions: all-gather of each product's input over a row or a column, reduce-scatter of its output "
+       "over the other",
        Carrier::both_sides},
       {"B", "sequences: all-reduce of the weights' gradients at the end", Carrier::data_parallel},
       {"S", "tokens: all-gather of keys and values, all-reduce of the weights' gradients at the end", Carrier::nobody},

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "candidates.hpp"
-#include "tessera/program/search/genetic.hpp"
 
 namespace tessera::strategy::watos {
 

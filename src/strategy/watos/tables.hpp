@@ -14,7 +14,7 @@ namespace tessera::strategy::watos {
 /// Sizes of the three kinds of parallelism, and how products are cut over a tensor-parallel group.
 struct Cut {
   std::int64_t tensor = 1, pipeline = 1, data = 1;
-  std::int64_t rows = 1;                         ///< of both_sides
+  std::int64_t rows = 1;  ///< of both_sides
   Carrier carrier = Carrier::cut_tokens;
   auto operator<=>(const Cut&) const = default;
   [[nodiscard]] std::int64_t devices() const { return tensor * pipeline * data; }
@@ -27,7 +27,8 @@ using TablePointer = std::shared_ptr<config::Table>;
 /// What the other strategy is asked with: without keys of this one.
 [[nodiscard]] TablePointer without_search(const config::Table& table);
 /// With the keys of a cut. `layers`: by stage; empty: dealt out by time.
-[[nodiscard]] TablePointer with_cut(const config::Table& table, const Cut& cut, const std::vector<std::int64_t>& layers);
+[[nodiscard]] TablePointer with_cut(const config::Table& table, const Cut& cut,
+                                    const std::vector<std::int64_t>& layers);
 /// Keys of a solution, to be laid over a table with its cut.
 [[nodiscard]] TablePointer keys_of(const NamedProblem& problem, const Solution& solution, bool unused_first);
 /// Whether a table has all that keys_of() says.

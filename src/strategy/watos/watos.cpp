@@ -19,10 +19,14 @@ struct FoundKey {
   const char* name;
   const char* idle;
 };
-constexpr std::array found_keys{FoundKey{"recomputation", "none"}, FoundKey{"recomputed_sections", ""},
-                                FoundKey{"stages", ""},            FoundKey{"loans", ""},
-                                FoundKey{"placement", ""},         FoundKey{"stage_layers", ""},
-                                FoundKey{"routes", "machine"},     FoundKey{"ways", ""},
+constexpr std::array found_keys{FoundKey{"recomputation", "none"},
+                                FoundKey{"recomputed_sections", ""},
+                                FoundKey{"stages", ""},
+                                FoundKey{"loans", ""},
+                                FoundKey{"placement", ""},
+                                FoundKey{"stage_layers", ""},
+                                FoundKey{"routes", "machine"},
+                                FoundKey{"ways", ""},
                                 FoundKey{"schedule", "1f1b"}};
 
 void refuse_found_keys(const config::Table& table, config::Diagnostics& diagnostics) {
@@ -32,9 +36,10 @@ void refuse_found_keys(const config::Table& table, config::Diagnostics& diagnost
     const std::string* text = value->string();
     const bool is_idle = text != nullptr && (*text == key.idle || *text == "auto");
     if (!is_idle)
-      diagnostics.error(value->where(), fmt::format("{}: the search finds it, allowed: nothing; strategy megatron takes "
-                                                    "it as it stands",
-                                                    key.name));
+      diagnostics.error(value->where(),
+                        fmt::format("{}: the search finds it, allowed: nothing; strategy megatron takes "
+                                    "it as it stands",
+                                    key.name));
   }
 }
 
@@ -83,7 +88,9 @@ StrategyKind kind(const StrategyKind& cut) {
     const Attachment* healthy = job.file("healthy_plan");
     return healthy == nullptr ? search(question) : laid_out(question, *healthy);
   };
-  watos.program = [cut](const config::Table& table, const Job& job) { return cut.program(*without_search(table), job); };
+  watos.program = [cut](const config::Table& table, const Job& job) {
+    return cut.program(*without_search(table), job);
+  };
   return watos;
 }
 

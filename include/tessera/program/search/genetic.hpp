@@ -1,5 +1,5 @@
-// Genetic search over candidates that a number judges at once (Holland 1975; WATOS, section IV-D), beside the searches of
-// searches.hpp, whose candidates are evaluated.
+// Genetic search over candidates that a number judges at once (Holland 1975; WATOS, section IV-D), beside the searches
+// of searches.hpp, whose candidates are evaluated.
 //
 // A candidate is one of searches.hpp that also has
 //   Candidate crossed(const Candidate& other, std::uint64_t key) const   a child of both; the same for the same key
@@ -57,7 +57,8 @@ template <Breeding C, class Fitness>
   const KeyedRandom random(options.seed, random_stream("genetic search") + options.search);
   const auto count = static_cast<std::size_t>(std::max<std::int64_t>(2, options.population));
   // Of a generation and an individual of it, one draw for each purpose and try.
-  const auto draw = [&](std::size_t generation, std::size_t individual, std::uint64_t purpose, std::uint64_t again = 0) {
+  const auto draw = [&](std::size_t generation, std::size_t individual, std::uint64_t purpose,
+                        std::uint64_t again = 0) {
     return random.bits(((generation * 2 * count + individual) * purposes + purpose) * 2 + again);
   };
   const auto individual = [&](C candidate) {

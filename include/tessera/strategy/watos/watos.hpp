@@ -1,6 +1,6 @@
-// Strategy "watos": the search for cuts, recomputation, places on a wafer and lent memory together (Wang et al., "WATOS:
-// Efficient LLM Training Strategies and Architecture Co-exploration for Wafer-scale Chip", section IV; docs/watos.md).
-// Its plans are tables of another strategy, which writes their programs.
+// Strategy "watos": the search for cuts, recomputation, places on a wafer and lent memory together (Wang et al.,
+// "WATOS: Efficient LLM Training Strategies and Architecture Co-exploration for Wafer-scale Chip", section IV;
+// docs/watos.md). Its plans are tables of another strategy, which writes their programs.
 //
 //   [strategy]
 //   name = "watos"

@@ -5,8 +5,8 @@
 namespace tessera::strategy::watos {
 
 const std::vector<Operator>& operators() {
-  static const std::vector<Operator> all = {vary_recomputation(), cross_recomputation(), vary_placement(),
-                                            vary_pairs(), cross_pairs()};
+  static const std::vector<Operator> all = {vary_recomputation(), cross_recomputation(), vary_placement(), vary_pairs(),
+                                            cross_pairs()};
   return all;
 }
 

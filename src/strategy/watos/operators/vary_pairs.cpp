@@ -1,6 +1,6 @@
-// Op4: a sender has one helper more, the cheapest that it does not have, or one less. As printed that does not reach all
-// ways to share helpers out: so any helper may be added as well, and at any place among the pairs, for they take what is
-// left in their order. Each way to share out that no mixture of others equals is reached by some order.
+// Op4: a sender has one helper more, the cheapest that it does not have, or one less. As printed that does not reach
+// all ways to share helpers out: so any helper may be added as well, and at any place among the pairs, for they take
+// what is left in their order. Each way to share out that no mixture of others equals is reached by some order.
 #include <algorithm>
 
 #include "operators.hpp"
@@ -16,14 +16,16 @@ bool has(const Pairs& pairs, const Pair& pair) { return std::ranges::find(pairs,
 std::vector<std::uint32_t> others(const Problem& problem, const Solution& solution, std::uint32_t sender) {
   std::vector<std::uint32_t> found;
   for (std::uint32_t stage = 0; stage < problem.count(); ++stage)
-    if (demand(problem, stage, solution.sets[stage]) < 0 && !has(solution.pairs, {sender, stage})) found.push_back(stage);
+    if (demand(problem, stage, solution.sets[stage]) < 0 && !has(solution.pairs, {sender, stage}))
+      found.push_back(stage);
   return found;
 }
 
 std::uint32_t cheapest(const Judge& judge, const Solution& solution, std::uint32_t sender,
                        const std::vector<std::uint32_t>& helpers) {
-  return *std::ranges::min_element(
-      helpers, {}, [&](std::uint32_t helper) { return judge.cost_of(solution, {sender, helper}); });
+  return *std::ranges::min_element(helpers, {}, [&](std::uint32_t helper) {
+    return judge.cost_of(solution, {sender, helper});
+  });
 }
 
 std::optional<Solution> other_pairs(const Judge& judge, const Solution& solution, Draws& draws) {

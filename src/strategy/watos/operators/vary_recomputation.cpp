@@ -1,6 +1,6 @@
 // Op1: a stage runs one more of its sections again, or one less. The sets of a problem are those that nothing beats, so
-// that this may be several sections at once; a step to the next set of the front, in either direction, is the other half
-// of it, without which sets that differ in many sections could not be reached.
+// that this may be several sections at once; a step to the next set of the front, in either direction, is the other
+// half of it, without which sets that differ in many sections could not be reached.
 #include "operators.hpp"
 
 namespace tessera::strategy::watos {
@@ -27,6 +27,8 @@ std::optional<Solution> other_set(const Judge& judge, const Solution& solution, 
 
 }  // namespace
 
-Operator vary_recomputation() { return {"vary-recomputation", "a stage runs more or less of its sections again", other_set}; }
+Operator vary_recomputation() {
+  return {"vary-recomputation", "a stage runs more or less of its sections again", other_set};
+}
 
 }  // namespace tessera::strategy::watos
