@@ -9,7 +9,7 @@ import warnings
 from .packages import MissingPackage, explain_missing
 
 HISTORY_FIGURES = ("search",)
-RUN_FIGURES = ("time", "memory", "memory_over_time", "links", "timeline", "search", "partition", "stages")
+RUN_FIGURES = ("time", "memory", "memory_over_time", "links", "timeline", "search", "genetic", "partition", "stages")
 POINT_FIGURES = ("axes", "devices", "memory", "cost")
 FIGURE_NAMES = tuple(dict.fromkeys(RUN_FIGURES + POINT_FIGURES))
 FORMATS = ("png", "svg", "pdf")
@@ -40,8 +40,8 @@ def _add_plot(commands):
     plot = commands.add_parser(
         "plot", help="draw what fits a file",
         description="Draws what fits a result of tessera run: where the time goes, memory, links, and, where there are "
-                    "any, memory over time, a timeline of the devices, what a search tried, a graph by device, and the stages "
-                    "of a pipeline on a mesh. Of a table of points (tessera merge): what its axes do to the time, and the time "
+                    "any, memory over time, a timeline of the devices, what a search tried, genetic searches by generation, a "
+                    "graph by device, and the stages of a pipeline on a mesh. Of a table of points (tessera merge): what its axes do to the time, and the time "
                     "against devices, memory and cost. Of a "
                     "history (tessera plan --history): every sample, and the best so far. Of several histories: the best "
                     "so far of each by number of samples; of those with one NAME, which are seeds of one method, their "

@@ -8,8 +8,8 @@ matplotlib.use("Agg")  # no display on a cluster's nodes
 
 import matplotlib.pyplot as pyplot  # noqa: E402
 
-from . import (axes_figure, compare_figure, learning_figure, links_figure, memory_figure, pareto_figure, partition_figure,  # noqa: E402
-               search_figure, stages_figure, style, time_figure, timeline_figure)
+from . import (axes_figure, compare_figure, genetic_figure, learning_figure, links_figure, memory_figure, pareto_figure,  # noqa: E402
+               partition_figure, search_figure, stages_figure, style, time_figure, timeline_figure)
 from .history import COST as COST_OF_SAMPLES  # noqa: E402
 from .load import ResultsError  # noqa: E402
 from .points import COST, TIME  # noqa: E402
@@ -22,6 +22,7 @@ FIGURES = {
     "stages": stages_figure.draw,
     "timeline": timeline_figure.draw,
     "search": search_figure.draw,
+    "genetic": genetic_figure.draw,
     "partition": partition_figure.draw,
 }
 WITHOUT_TIME = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}  # so that equal results make equal files
