@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 
 from tessera_analysis import load, load_points
 
@@ -73,12 +74,32 @@ class Simulator:
             call(*launcher(RANKS), self.tessera, "run", path, "--plan", plan, "-o", result, "--seed", str(self.seed), "--progress", "off")
             return result_of(load(result)), load_points(candidates).frame, seconds
 
-    def seconds_of_plan(self, experiment, settings=()):
-        """How long `tessera plan` takes on one rank."""
+    def searched(self, jobs, cache, ranks=1):
+        """Results of jobs whose strategy searches, with the tables of their searches, in their order: `tessera run` of as many at once as
+        there are ranks for, which share a cache folder of evaluations. `ranks`: of each."""
+        with ThreadPoolExecutor(max(1, RANKS // ranks)) as pool:
+            return list(pool.map(lambda job: self._run(*job, ranks, "--cache", str(cache)), jobs))
+
+    def under(self, costs, experiment, settings=(), ranks=RANKS):
+        """The result of a plan that is found with the last settings and carried out with `costs` in their place."""
+        with tempfile.TemporaryDirectory() as folder:
+            plan = str(pathlib.Path(folder) / "plan.toml")
+            call(*launcher(ranks), self.tessera, "plan", str(EXPERIMENTS / experiment), "-o", plan, "--progress", "off", *self._given(settings))
+            return self._run(experiment, costs, 1, "--plan", plan)
+
+    def _run(self, experiment, settings, ranks, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            result = str(pathlib.Path(folder) / "out.h5")
+            start = (*launcher(ranks), self.tessera) if ranks > 1 else (self.tessera,)
+            call(*start, "run", str(EXPERIMENTS / experiment), "-o", result, "--progress", "off", *options, *self._given(settings))
+            return result_of(load(result))
+
+    def seconds_of_plan(self, experiment, settings=(), ranks=1):
+        """How long `tessera plan` takes."""
         with tempfile.TemporaryDirectory() as folder:
             given = self._given(settings)
             start = time.monotonic()
-            call(self.tessera, "plan", str(EXPERIMENTS / experiment), "-o", str(pathlib.Path(folder) / "plan.toml"), "--progress", "off", *given)
+            call(*(launcher(ranks) if ranks > 1 else ()), self.tessera, "plan", str(EXPERIMENTS / experiment), "-o", str(pathlib.Path(folder) / "plan.toml"), "--progress", "off", *given)
             return time.monotonic() - start
 
     def train(self, experiment, policy, settings=(), ranks=RANKS):
@@ -182,6 +203,8 @@ def result_of(results):
     if "search" in results.tables:
         found["tried"] = results.table("search")
         found["search"] = [(row["origin"], int(row["predicted_ps"]), int(row["cost_ps"])) for row in records("search")]
+    if "genetic" in results.tables:
+        found["genetic"] = results.table("genetic")
     if "dataflow" in results.tables:
         found["dataflow"] = results.table("dataflow").to_dict("records")
     if "kernels" in results.tables:

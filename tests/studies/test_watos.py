@@ -94,7 +94,7 @@ class Tables(unittest.TestCase):
 class Page(unittest.TestCase):
     def test_it_has_a_place_for_each_table_and_its_cases(self):
         text = PAGE.read_text()
-        self.assertEqual(list(PARTS), ["placement", "rivals", "template"])
+        self.assertEqual(list(PARTS), ["placement", "rivals", "template", "search"])
         for name in ("figure 5", "figure 5 memory", "figure 7", "figure 8", "figure 11", "lending", "packets", "sensitivity"):
             self.assertRegex(text, rf"(?s)<!-- {name} -->\n\n\|.*\|\n\n<!-- end {name} -->")
         for case in lending.CASES:

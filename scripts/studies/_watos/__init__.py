@@ -1,6 +1,6 @@
 """The parts of the study of WATOS. A part is a function that takes a Simulator and returns an Outcome; adding one is one function in one
 file of this folder and one entry here."""
 
-from . import placement, rivals, template
+from . import placement, rivals, search, template
 
-PARTS = {"placement": placement.study, "rivals": rivals.study, "template": template.study}
+PARTS = {"placement": placement.study, "rivals": rivals.study, "template": template.study, "search": search.study}

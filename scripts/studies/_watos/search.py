@@ -1,0 +1,22 @@
+"""The search over cuts, sets, places and loans: what each of its steps is worth (figure 18), its plans beside Megatron's, what omega does to
+the genetic search (figures 12 and 24(b)), what its predictions are worth, and what a predictor of products costs it."""
+
+import pathlib
+import tempfile
+
+from _parts import Outcome
+
+from . import search_omega, search_plans, search_predictor, search_steps
+
+GPT = "watos/gpt-175b.toml"
+STUDIES = (search_steps.study, search_plans.study, search_omega.study, search_predictor.study)
+
+
+def study(simulator):
+    whole = Outcome()
+    with tempfile.TemporaryDirectory() as folder:
+        for one in STUDIES:
+            whole.add(one(simulator, pathlib.Path(folder) / "cache"))
+    for ranks, name in ((1, "one"), (2, "two")):
+        whole.summary[f"plan_seconds_{name}_rank{'s' * (ranks > 1)}"] = f"{simulator.seconds_of_plan(GPT, (), ranks):.0f}"
+    return whole

@@ -1,0 +1,89 @@
+"""GPT-175B: plans of the search beside those by Megatron's rules, and what predictions are worth on plans that are drawn at random."""
+
+import numpy
+from _parts import Outcome, three
+from _runs import table
+
+EXPERIMENT = "watos/gpt-175b.toml"
+BARS = {64: 11.23, 512: 81.9}  # s, of issue 46: the better of TP 8, PP 7 without lending and TP 4, PP 14 with free memory
+RANDOM_PLANS = 200
+DRAWN = (("strategy.search.random_plans", RANDOM_PLANS),)
+KINDS = {"the search": ("genetic", "memory", "recomputation", "scheduler"), "MG-wafer (a)": ("MG-wafer (a)",), "MG-wafer (b)": ("MG-wafer (b)",)}
+PS = 1e12
+CHOICES = 20  # a tenth of the plans
+
+
+def study(simulator, cache):
+    tried = {64: rows(simulator.searched([(EXPERIMENT, DRAWN)], cache, ranks=2)[0]),
+             512: rows(simulator.searched([(EXPERIMENT, (("workload.global_batch", 512),))], cache, ranks=2)[0])}
+    whole = Outcome(tables={"rivals": rivals(tried)})
+    chosen = {batch: chosen_of(all_rows)["cost_ps"] / PS for batch, all_rows in tried.items()}
+    whole.summary = {f"over_bar_{batch}_pct": f"{100 * (chosen[batch] / bar - 1):.2f}" for batch, bar in BARS.items()}
+    whole.summary["rivals_faster"] = sum(row["cost_ps"] and row["cost_ps"] < chosen_of(all_rows)["cost_ps"] for all_rows in tried.values() for row in all_rows)
+    whole.add(predictions(tried[64]))
+    return whole
+
+
+def rows(result):
+    return result["tried"].to_dict("records")
+
+
+def chosen_of(all_rows):
+    return next(row for row in all_rows if row["accepted"])
+
+
+def rivals(tried):
+    """Of each kind of plan the best one: that simulated the fastest, or where none is simulated that predicted the fastest."""
+    lines = []
+    for batch, all_rows in tried.items():
+        chosen = chosen_of(all_rows)["cost_ps"]
+        for kind, origins in KINDS.items():
+            own = [row for row in all_rows if row["origin"] in origins and (row["cost_ps"] or "lower bound" in row["reason"])]
+            if not own:
+                lines.append((batch, kind, "none fits", "", "", ""))
+                continue
+            best = min(own, key=lambda row: (row["cost_ps"] == 0, row["cost_ps"] or row["predicted_ps"]))
+            simulated = three(best["cost_ps"] / PS) if best["cost_ps"] else "bound is slower"
+            over = f"{100 * ((best['cost_ps'] or best['predicted_ps']) / chosen - 1):+.2f}"
+            lines.append((batch, kind, best["candidate"], three(best["predicted_ps"] / PS), simulated, over))
+        lines.append((batch, "bar of the issue", "", "", three(BARS[batch]), f"{100 * (BARS[batch] * PS / chosen - 1):+.2f}"))
+    return table(("batch", "plan", "cut and tile", "predicted s", "simulated s", "over the chosen %"), lines)
+
+
+def predictions(all_rows):
+    drawn = [row for row in all_rows if row["origin"] == "random" and row["cost_ps"]]
+    predicted, simulated = (numpy.array([row[name] for row in drawn], dtype=float) for name in ("predicted_ps", "cost_ps"))
+    off = numpy.abs(100 * (predicted / simulated - 1))
+    near = numpy.argsort(predicted, kind="stable")[:CHOICES]
+    known = [row for row in all_rows if row["cost_ps"]]
+    fastest = min(row["cost_ps"] for row in known)
+    chosen = min(row["cost_ps"] for row in known if row["origin"] != "random")  # what the search takes where none is drawn
+    foretold = min(known, key=lambda row: row["predicted_ps"])["cost_ps"]
+    over = lambda time: f"{100 * (time / fastest - 1):.2f}"
+    values = {"plans that were drawn": len(drawn), "slowest over fastest": three(simulated.max() / simulated.min()), "correlation": f"{correlation(predicted, simulated):.4f}",
+              "median deviation %": f"{numpy.median(off):.2f}", "largest deviation %": f"{off.max():.2f}",
+              f"rank correlation of the {len(near)} that are predicted to be the fastest": f"{correlation(ranks(predicted[near]), ranks(simulated[near])):.3f}",
+              "the search's plan over the fastest of all that were simulated %": over(chosen), "the plan that is predicted to be the fastest %": over(foretold)}
+    by_cut = [(name, len(own), three(min(simulated[own]) / PS), three(max(simulated[own]) / PS), f"{correlation(predicted[own], simulated[own]):.4f}", f"{numpy.median(off[own]):.2f}", f"{max(off[own]):.2f}")
+              for name, own in groups(row["candidate"] for row in drawn).items()]
+    kept = list(values.values())
+    return Outcome(tables={"predictions": table(("random plans", "value"), values.items()),
+                           "predictions by cut": table(("cut and tile", "plans", "fastest s", "slowest s", "correlation", "median deviation %", "largest %"), by_cut)},
+                   summary={"correlation": kept[2], "median_deviation_pct": kept[3], "largest_deviation_pct": kept[4], "near_rank_correlation": kept[5], "chosen_within_pct": kept[6]})
+
+
+def groups(names):
+    """Numbers of the elements with a name, by name, in the order of names."""
+    found = {}
+    for number, name in enumerate(names):
+        found.setdefault(name, []).append(number)
+    return dict(sorted(found.items()))
+
+
+def ranks(values):
+    """Of values that all differ; of equal ones the first is the smaller."""
+    return numpy.argsort(numpy.argsort(values, kind="stable"), kind="stable").astype(float)
+
+
+def correlation(a, b):
+    return float(numpy.corrcoef(a, b)[0, 1])
