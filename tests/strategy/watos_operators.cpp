@@ -81,6 +81,7 @@ TEST_CASE("watos: each operator makes solutions in order, and of neighbours and 
     const KeyedRandom random(index, random_stream("watos: operators"));
     Problem problem = drawn_problem(index, drawn_sizes(random));
     if (index % 4 == 0 && problem.places.size() >= 2 * problem.count()) problem.replicas = 2;
+    problem.start = serpentines(problem).front();
     const Judge judge(problem, Fitness::product);
     const std::optional<Solution> start = recomputed(problem);
     if (!start) continue;
