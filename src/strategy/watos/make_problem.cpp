@@ -134,11 +134,15 @@ class Maker {
     return best;
   }
 
-  /// Those of some stage's front, by time on the first stage.
+  /// Those of some stage's front and those with a name, by time on the first stage.
   void choose_sets() {
     std::set<std::size_t> all;
     for (std::size_t stage = 0; stage < profile_.stages.size(); ++stage)
       for (const std::size_t set : front(stage)) all.insert(set);
+    using workload::Recomputation;
+    for (std::size_t set = 0; set < profile_.sets.size(); ++set)  // Megatron knows these three alone
+      for (const auto named : {Recomputation::none, Recomputation::selective, Recomputation::full})
+        if (profile_.sets[set].recomputed == workload::recomputed_by(named)) all.insert(set);
     sets_.assign(all.begin(), all.end());
     const auto first = [&](std::size_t set) { return again(profile_.sets[set], profile_.stages.front(), 0); };
     std::ranges::stable_sort(sets_, {}, first);

@@ -19,7 +19,7 @@ struct NamedProblem {
 [[nodiscard]] std::vector<std::int64_t> balanced_layers(const NamedProblem& named, const Solution& solution);
 
 /// Of a pipeline whose stages stand at some of these places, `replicas` of each. Sets that another one beats on every
-/// stage, in memory and time, are left out.
+/// stage, in memory and time, are left out, but for those with a name.
 [[nodiscard]] NamedProblem make_problem(const PipelineProfile& profile, std::vector<Place> places,
                                         std::uint32_t replicas, const Job& job, Pricing& pricing);
 

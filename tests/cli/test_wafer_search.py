@@ -1,0 +1,98 @@
+"""Plans that strategy watos finds: the same however they are searched, and never behind the rivals'."""
+
+import re
+import unittest
+
+from harness import CliTest
+
+EXPERIMENT = "watos-search.toml"
+
+
+class WaferSearch(CliTest):
+    def plan(self, output, *arguments, ranks=None, code=0):
+        return self.tessera("plan", EXPERIMENT, "-o", output, "--progress", "off", "--force", *arguments, ranks=ranks, code=code)
+
+    def test_a_plan_is_the_same_on_any_number_of_ranks_with_a_cache_and_without(self):
+        self.plan("plan.toml")
+        plan = (self.folder / "plan.toml").read_text()
+        for ranks in (1, 2, 3, 4):
+            self.plan("again.toml", ranks=ranks)
+            self.assertEqual(plan, (self.folder / "again.toml").read_text(), f"{ranks} ranks")
+        for _ in ("fills it", "reads it"):
+            self.plan("again.toml", "--cache", "cache", ranks=2)
+            self.assertEqual(plan, (self.folder / "again.toml").read_text())
+        self.assertIn("[[strategy.loans]]", plan)                 # it has to lend
+        self.assertIn("recomputation", plan)
+
+    def test_results_and_tables_are_the_same_on_any_number_of_ranks_with_both_synchronisers(self):
+        self.simulate(EXPERIMENT, "out.h5")
+        for ranks in (1, 2, 3, 4):
+            self.simulate(EXPERIMENT, "again.h5", ranks=ranks)
+            self.assert_same_results("out.h5", "again.h5")
+        self.simulate(EXPERIMENT, "again.h5", "--sync", "null-message", ranks=2)
+        self.assert_same_results("out.h5", "again.h5")
+
+    def test_the_plan_runs_in_the_time_that_the_search_has_simulated_and_no_rival_is_faster(self):
+        self.plan("plan.toml")
+        self.simulate(EXPERIMENT, "searched.h5")
+        self.simulate(EXPERIMENT, "planned.h5", "--plan", "plan.toml")
+        simulated = {}
+        for line in self.tessera("show", "searched.h5", "--table", "search").stdout.splitlines():
+            found = re.search(r"^ *\d+ +(.*?) +simulated +(\d+) +(\d+) ", line)
+            if found and int(found[3]) > 0:
+                simulated.setdefault(found[1], []).append(int(found[3]))
+        fastest = min(min(times) for times in simulated.values())
+        for file in ("searched.h5", "planned.h5"):
+            summary = self.tessera("show", file, "--table", "summary").stdout
+            self.assertRegex(summary, rf"\b{fastest}\b")
+        self.assertIn("MG-wafer (a)", simulated)
+
+    def test_a_slow_die_is_found_by_the_probe(self):
+        self.simulate(EXPERIMENT, "out.h5")
+        said = self.tessera("show", "out.h5", "--table", "health").stdout
+        self.assertRegex(said, r"die \(1,1\) +slow +0\.(7|6999)")
+        self.assertEqual(said.count("die ("), 1)
+
+    def test_what_is_wrong_takes_one_line(self):
+        refused = [
+            (("--set", "machine.device.memory_capacity=8 MB"), 3, r"none of \d+ cuts fits into memory; the nearest, TP \d+, PP \d+.*: .* of 8.00 MB"),
+            (("--set", "strategy.recomputation=full"), 2, "recomputation: the search finds it, allowed: nothing"),
+            (("--set", "strategy.stages=[{devices=[0]}]"), 2, "stages: the search finds it"),
+            (("--set", "workload.phase=prompt"), 2, 'strategy watos plans training, allowed: workload.phase = "training"'),
+            (("--set", "strategy.tensr=2"), 2, 'unknown key "tensr".*did you mean "tensor"'),
+            (("--set", "strategy.search.elitism=2"), 2, '"elitism"'),
+            (("--set", "strategy.tensor=4", "--set", "strategy.pipeline=4"), 3, "none of [0-9]+ cuts can be; the first, TP 4, PP 4: 16 dies, and 12 work"),
+        ]
+        for settings, code, text in refused:
+            said = self.plan("plan.toml", *settings, code=code).stderr
+            self.assertRegex(said, text)
+            self.assertEqual(said.count("\n"), 1, said)
+            self.assertFalse((self.folder / "plan.toml").exists())
+
+    def test_a_plan_that_was_changed_or_is_for_another_wafer_is_refused(self):
+        self.plan("plan.toml")
+        text = (self.folder / "plan.toml").read_text()
+        smaller = self.tessera("run", EXPERIMENT, "--plan", "plan.toml", "-o", "out.h5", "--set", "machine.topology.columns=2", code=2).stderr
+        self.assertRegex(smaller, "devices, but machine small wafer has|there is no device")
+        devices = re.findall(r"devices = \[(.*)\]", text)
+        (self.folder / "plan.toml").write_text(text.replace(f"devices = [{devices[1]}]", f"devices = [{devices[0]}]"))
+        twice = self.tessera("run", EXPERIMENT, "--plan", "plan.toml", "-o", "out.h5", code=2).stderr
+        self.assertIn("is in stage 0 and in stage 1", twice)
+        broken = text.replace('routes = "unused-first"', 'routes = "machine"').replace(
+            "[strategy]\n", '[strategy]\nways = [{from = 0, to = 11, what = "activations", through = [5]}]\n', 1)
+        (self.folder / "plan.toml").write_text(broken)
+        said = self.tessera("run", EXPERIMENT, "--plan", "plan.toml", "-o", "out.h5", code=2).stderr
+        self.assertIn("there is no link from", said)
+
+    def test_a_plan_for_the_sound_wafer_is_laid_over_the_live_dies(self):
+        self.plan("sound.toml", "--set", "machine.fault=[]")
+        said = self.simulate(EXPERIMENT, "out.h5", "--set", "strategy.healthy_plan=sound.toml").stdout
+        searched = self.simulate(EXPERIMENT, "searched.h5").stdout
+        time = [float(re.search(r"iteration time +([\d.]+) ms", text)[1]) for text in (said, searched)]
+        self.assertGreaterEqual(time[0], time[1])
+        none = self.tessera("run", EXPERIMENT, "-o", "out.h5", "--force", "--set", f"strategy.healthy_plan={EXPERIMENT}", code=2).stderr
+        self.assertIn("no plan of strategy watos", none)
+
+
+if __name__ == "__main__":
+    unittest.main()
