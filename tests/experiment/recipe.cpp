@@ -62,6 +62,22 @@ TEST_CASE("the experiment's own keys, the command line's too, win over those of 
   CHECK(named.text("strategy", "gradient_precision") == "fp16");
 }
 
+TEST_CASE("a recipe may be for several strategies, the first of which it names") {
+  const auto for_strategies = [](const std::string& names) {
+    std::string text = stack;
+    const std::string name = "name = \"megatron\"";
+    return text.replace(text.find(name), name.size(), "name = [" + names + "]");
+  };
+  const Loaded second("recipe = \"stack\"\n" + job, for_strategies("\"t3\", \"megatron\""));
+  REQUIRE(second.error() == "");
+  CHECK(second.text("strategy", "name") == "megatron");
+  const std::string unnamed = "recipe = \"stack\"\nmachine = \"ring\"\n[workload]\nglobal_batch = 4\n";
+  CHECK(Loaded(unnamed, for_strategies("\"t3\", \"megatron\"")).text("strategy", "name") == "t3");
+  CHECK(Loaded("recipe = \"stack\"\n" + job, for_strategies("\"primepar\", \"t3\""))
+            .error()
+            .find("recipe \"stack\" is for strategy \"primepar\" or \"t3\"") != std::string::npos);
+}
+
 TEST_CASE("a recipe wins over the machine's calibration") {
   Folder folder;
   folder.write("ring.toml", ring +

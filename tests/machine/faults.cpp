@@ -124,5 +124,44 @@ TEST_CASE("with any faults routes are shortest, or the machine is refused") {
   CHECK(connected >= 20);
 }
 
+std::vector<NodeId> slow_among(const std::string& rate, const std::string& draw) {
+  const Machine it = machine_from(
+      machine_text(mesh4, fault("among = \"devices\"\nrate = " + rate + "\ndraw = " + draw + "\nspeed = 0.5\n")));
+  std::vector<NodeId> slow;
+  for (NodeId device = 0; device < it.devices(); ++device)
+    if (it.speed[device] < 1) slow.push_back(device);
+  return slow;
+}
+
+TEST_CASE("faults among many: what fails at a rate fails at every higher one, and draws differ") {
+  CHECK(slow_among("0", "1").empty());
+  CHECK(slow_among("1", "1").size() == 16);
+  const std::vector<NodeId> few = slow_among("0.2", "1"), more = slow_among("0.6", "1");
+  CHECK(few.size() < more.size());
+  CHECK(std::includes(more.begin(), more.end(), few.begin(), few.end()));
+  CHECK(more == slow_among("0.6", "1"));
+  CHECK(more != slow_among("0.6", "2"));
+}
+
+TEST_CASE("faults among many: both directions of a link fail together, and a link once") {
+  const Machine it = machine_from(machine_text(mesh4, fault("among = \"links\"\nrate = 0.5\nbandwidth = \"50 %\"\n")));
+  std::size_t slow = 0;
+  for (const Link& link : it.network.links) {
+    const std::int64_t there = link.bandwidth.value(), back = link_between(it, link.to, link.from).bandwidth.value();
+    CHECK(there == back);
+    CHECK((there == 100'000'000'000 || there == 50'000'000'000));
+    slow += there == 50'000'000'000 ? 1 : 0;
+  }
+  CHECK(slow > 0);
+  CHECK(slow < it.network.links.size());
+}
+
+TEST_CASE("faults among many: a rate that takes the machine apart is refused") {
+  const auto first_error = [](const std::string& text) { return errors_of(machine_text(mesh4, fault(text))).front(); };
+  CHECK(first_error("among = \"links\"\nrate = 1\ndead = true\n").find("no route from") != std::string::npos);
+  CHECK(first_error("among = \"devices\"\nrate = 1\ndead = true\n").find("leave no die alive") != std::string::npos);
+  CHECK(first_error("among = \"links\"\ndead = true\n").find("are given together") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace tessera::machine
