@@ -8,7 +8,7 @@ from _runs import table
 from .jobs import cut
 
 EXPERIMENT = "watos/gpt-175b.toml"
-OMEGAS = tuple(step / 10 for step in range(11))
+OMEGAS = (0.0, 0.1, 0.3, 0.5, 0.7, 1.0)
 SEEDS = 10
 FITNESSES = ("product", "time")
 PS = 1e12

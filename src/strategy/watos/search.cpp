@@ -74,7 +74,11 @@ class Search {
     one.predicted = predicted(options_.step == Step::scheduler ? one.plain.problem : problem, one.best);
   }
 
-  /// Of each cut its best tile, and of these the best predicted ones: the others are out.
+  [[nodiscard]] static bool is_same_size(const Cut& a, const Cut& b) {
+    return a.tensor == b.tensor && a.pipeline == b.pipeline && a.data == b.data;
+  }
+
+  /// Of each cut its best tile and split, and of these the best predicted ones: the others are out.
   void choose() {
     std::vector<std::size_t> left;
     for (std::size_t i = 0; i < candidates_.size(); ++i)
@@ -82,9 +86,9 @@ class Search {
     std::ranges::stable_sort(left, {}, [&](std::size_t i) { return candidates_[i].predicted; });
     for (const std::size_t i : left) {
       Candidate& one = candidates_[i];
-      const auto has_cut = [&](std::size_t other) { return candidates_[other].cut == one.cut; };
+      const auto has_cut = [&](std::size_t other) { return is_same_size(candidates_[other].cut, one.cut); };
       if (std::ranges::any_of(chosen_, has_cut)) {
-        one.pruned = "another tile of the cut is predicted to be faster";
+        one.pruned = "another tile or split of the cut is predicted to be faster";
       } else if (static_cast<std::int64_t>(chosen_.size()) >= std::max(options_.candidates, options_.simulated)) {
         one.pruned = "predicted to be slower than those that went on";
       } else {
