@@ -56,10 +56,12 @@ const Table* table_in(const Table& plan, const std::string& key, Diagnostics& di
 /// "223.9 ms predicted, 211.7 ms simulated, taken, search, layouts kept: fc1 {K, P(2x2)}; ..."
 std::string candidate_text(const program::search::Tried& one, const std::string& candidate, bool is_taken) {
   const auto rounded = [](Time time) { return config::format_rounded(time, config::Unit::time); };
+  const bool is_struck_out = one.reason == name_of(program::search::Fate::beaten);
   std::vector<std::string> said;
   if (one.predicted > 0) said.push_back(rounded(one.predicted) + " predicted");
   said.push_back(one.cost > 0       ? rounded(one.cost) + " " + program::name_of(one.fidelity)
-                 : one.at_least > 0 ? "not finished, at least " + rounded(one.at_least)
+                 : one.at_least > 0 ? fmt::format("{}, at least {}", is_struck_out ? one.reason : "not finished",
+                                                  rounded(one.at_least))
                                     : "cannot run");
   if (is_taken) said.emplace_back("taken");
   if (!one.origin.empty()) said.push_back(one.origin);

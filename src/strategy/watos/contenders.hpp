@@ -13,7 +13,7 @@ struct Contender {
   std::string origin;  ///< the step that found it, or whose rules it follows
   TablePointer keys;   ///< what it adds to the experiment's table
   Time predicted = 0;
-  std::size_t candidate = 0;  ///< whose it is, by number
+  bool is_certain = false;  ///< it is simulated whatever others do
 };
 
 /// Of one of the candidate's problems. `unused_first`: what goes between stages takes ways of its own (section IV-E-2).

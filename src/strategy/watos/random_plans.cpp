@@ -45,7 +45,7 @@ std::vector<Contender> random_plans(const std::vector<Candidate>& candidates, st
     const std::optional<Solution> solution = drawn(candidates[which], random);
     if (!solution) continue;
     found.push_back(contender_of(candidates[which], candidates[which].named, *solution, "random", true));
-    found.back().candidate = which;
+    found.back().is_certain = true;
   }
   return found;
 }

@@ -28,6 +28,11 @@ struct Uniform {
   std::string set;
 };
 
+/// Whether Megatron could cut a candidate so: in one dimension, and it has been profiled.
+bool is_megatron(const Candidate& one) {
+  return !one.plain.problem.stages.empty() && one.cut.carrier != Carrier::both_sides;
+}
+
 /// Of one candidate, along both serpentines, with the least recomputation that fits.
 std::vector<Uniform> uniform_plans(const std::vector<Candidate>& candidates, std::size_t number, const char* origin) {
   const Candidate& candidate = candidates[number];
@@ -42,7 +47,6 @@ std::vector<Uniform> uniform_plans(const std::vector<Candidate>& candidates, std
       solution.sets.assign(problem.count(), set);
       if (!fits_alone(problem, solution)) continue;
       Uniform one{contender_of(candidate, candidate.plain, solution, origin, false), candidate.plain.sets[set].front()};
-      one.contender.candidate = number;
       one.contender.text += fmt::format(", {}, {}", one.set, order == 0 ? "along rows" : "down columns");
       found.push_back(std::move(one));
       break;
@@ -58,7 +62,7 @@ std::optional<Cut> ruled_cut(const std::vector<Candidate>& candidates) {
   std::optional<Cut> best;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& one = candidates[i];
-    if (one.plain.problem.stages.empty() || one.cut.tensor > dies_of_a_node) continue;
+    if (!is_megatron(one) || one.cut.tensor > dies_of_a_node) continue;
     if (uniform_plans(candidates, i, by_rule).empty()) continue;
     const auto is_better = [&](const Cut& a, const Cut& b) {
       return a.tensor != b.tensor ? a.tensor > b.tensor : a.pipeline < b.pipeline;
@@ -74,7 +78,7 @@ std::vector<Contender> rivals(const std::vector<Candidate>& candidates, std::siz
   std::vector<Contender> found, others;
   const std::optional<Cut> ruled = ruled_cut(candidates);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].plain.problem.stages.empty()) continue;
+    if (!is_megatron(candidates[i])) continue;
     for (Uniform& one : uniform_plans(candidates, i, candidates[i].cut == ruled ? by_rule : at_best)) {
       const bool is_ruled = one.contender.origin == by_rule;
       (is_ruled ? found : others).push_back(std::move(one.contender));
