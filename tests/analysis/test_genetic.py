@@ -3,6 +3,7 @@
 import unittest
 
 import pandas
+from matplotlib import pyplot
 from tessera_analysis import genetic_figure, style
 
 
@@ -26,6 +27,9 @@ def drawn(results):
 
 
 class Genetic(unittest.TestCase):
+    def setUp(self):
+        self.addCleanup(pyplot.close, "all")
+
     def test_each_candidate_has_a_line_with_its_fitness_by_generation(self):
         (axes,) = drawn(Made([("TP 4, PP 14, 2x2", [9.0, 4.0, 3.0]), ("TP 8, PP 7, 2x4", [8.0, 8.0, 2.0])])).axes
         self.assertEqual([list(line.get_ydata()) for line in axes.lines], [[9.0, 4.0, 3.0], [8.0, 8.0, 2.0]])

@@ -92,7 +92,7 @@ class Files(CliTest):
         (self.folder / "x.toml").write_text('machine = "v100-ring"\n[strategy]\nname = "' + "m" * 1_000_000 + '"\n')
         said = self.tessera("check", "x.toml", code=2).stderr
         self.assertLess(len(said), LONGEST_LINE)
-        self.assertRegex(said, r"characters left out\) .* allowed: mcm, megatron, primepar, script, t3\n$")
+        self.assertRegex(said, r"characters left out\) .* allowed: mcm, megatron, primepar, script, t3, watos\n$")
         (self.folder / "x.toml").write_text("".join(f"key{i} = 1\n" for i in range(20_000)))
         self.assertRegex(self.tessera("check", "x.toml", code=2).stderr, r"\nand 19\d{3} more\n$")
 
@@ -263,7 +263,7 @@ class HelpByName(CliTest):
         # As sections print it.
         self.assertIn(self.tessera("help", "global_batch").stdout.split("\n", 1)[1], self.tessera("help", "workload").stdout)
         # A path says which.
-        self.assertEqual(re.findall(r"^\[(.*)\]$", self.tessera("help", "strategy.tensor").stdout, re.MULTILINE), ["strategy.megatron", "strategy.primepar"])
+        self.assertEqual(re.findall(r"^\[(.*)\]$", self.tessera("help", "strategy.tensor").stdout, re.MULTILINE), ["strategy.megatron", "strategy.primepar", "strategy.watos"])
         self.assertIn('(did you mean "global_batch"?)', self.tessera("help", "globl_batch", code=2).stderr)
 
     def test_words_of_other_tools(self):

@@ -57,7 +57,8 @@ std::int64_t peak_with(TestJob& job, const std::string& names, std::uint32_t fir
 
 std::string quoted_names(const workload::Recomputed& recomputed) {
   for (const auto& [named, name] : {std::pair{workload::Recomputation::none, "\"none\""},
-                                    std::pair{workload::Recomputation::selective, "\"selective\""}})
+                                    std::pair{workload::Recomputation::selective, "\"selective\""},
+                                    std::pair{workload::Recomputation::full, "\"full\""}})
     if (recomputed == workload::recomputed_by(named)) return name;
   std::string names;
   for (std::size_t i = 0; i < workload::section_names.size(); ++i)

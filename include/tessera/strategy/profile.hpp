@@ -57,8 +57,7 @@ struct StageProfile {
 /// A pipeline, whatever runs again.
 struct PipelineProfile {
   std::array<LayerProfile, layer_kinds> layers;
-  std::vector<SetProfile>
-      sets;  ///< all that the model's layers can run again: none, Megatron's selective, and all others
+  std::vector<SetProfile> sets;      ///< all that the model's layers can run again: those with a name, and all others
   std::vector<StageProfile> stages;  ///< in order
   Work arrival;                      ///< of each activation and each gradient from another stage, on each device
   std::int64_t micro_batches = 0;    ///< of a replica

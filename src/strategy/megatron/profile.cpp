@@ -181,7 +181,8 @@ class Profiler {
       }
       found.push_back(std::move(one));
     };
-    for (const auto named : {workload::Recomputation::none, workload::Recomputation::selective})
+    using workload::Recomputation;
+    for (const auto named : {Recomputation::none, Recomputation::selective, Recomputation::full})
       add(workload::recomputed_by(named));
     for (std::uint64_t bits = 1; bits < std::uint64_t{1} << places.size(); ++bits) {
       workload::Recomputed recomputed{{}, true};

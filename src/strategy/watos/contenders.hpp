@@ -20,8 +20,9 @@ struct Contender {
 [[nodiscard]] Contender contender_of(const Candidate& candidate, const NamedProblem& named, const Solution& solution,
                                      std::string origin, bool unused_first);
 
-/// The origin of plans by Megatron's rules: tensor parallelism fills a node of GPUs, eight at most; the pipeline is as
-/// short as fits; the least recomputation that fits, of none, selective and full, on all stages.
+/// The origin of plans by Megatron's rules: tensor parallelism fills a node of GPUs, eight at most; of what leaves
+/// the fewest dies idle the pipeline is as short as fits; the least recomputation that fits, of none, selective and
+/// full, on all stages.
 inline constexpr const char* by_rule = "MG-wafer (a)";
 /// And of the best cut that such plans have.
 inline constexpr const char* at_best = "MG-wafer (b)";

@@ -65,7 +65,8 @@ std::optional<Cut> ruled_cut(const std::vector<Candidate>& candidates) {
     if (!is_megatron(one) || one.cut.tensor > dies_of_a_node) continue;
     if (uniform_plans(candidates, i, by_rule).empty()) continue;
     const auto is_better = [&](const Cut& a, const Cut& b) {
-      return a.tensor != b.tensor ? a.tensor > b.tensor : a.pipeline < b.pipeline;
+      if (a.tensor != b.tensor) return a.tensor > b.tensor;
+      return a.devices() != b.devices() ? a.devices() > b.devices() : a.pipeline < b.pipeline;
     };
     if (!best || is_better(one.cut, *best)) best = one.cut;
   }
