@@ -46,7 +46,7 @@ class Steps(unittest.TestCase):
 
 class Plans(unittest.TestCase):
     ROWS = (row("genetic", 9.9, 10.0, accepted=1, reason=""), row("memory", 9.8, 10.5), row("MG-wafer (a)", 11.0, 11.0, candidate="by rule"),
-            row("MG-wafer (b)", 12.0, 0, candidate="not run", reason="struck out by its lower bound"), row("cuts", 1.0, 0, reason="needs 76.3 GB"))
+            row("MG-wafer (b)", 12.0, 0, candidate="not run", reason="struck out by its bound"), row("cuts", 1.0, 0, reason="needs 76.3 GB"))
 
     def test_of_each_kind_the_best_counts_and_what_was_struck_out_is_said(self):
         text = search_plans.rivals({64: self.ROWS})

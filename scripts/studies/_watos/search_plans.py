@@ -38,7 +38,7 @@ def rivals(tried):
     for batch, all_rows in tried.items():
         chosen = chosen_of(all_rows)["cost_ps"]
         for kind, origins in KINDS.items():
-            own = [row for row in all_rows if row["origin"] in origins and (row["cost_ps"] or "lower bound" in row["reason"])]
+            own = [row for row in all_rows if row["origin"] in origins and (row["cost_ps"] or "by its bound" in row["reason"])]
             if not own:
                 lines.append((batch, kind, "none fits", "", "", ""))
                 continue
