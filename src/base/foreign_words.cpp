@@ -53,7 +53,6 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
      "that search; tensor = \"any\" and other open keys of strategy megatron are searched (docs/plans.md)"},
     {"deepspeed nemo megatron_core megatron_deepspeed torchtitan accelerate", "megatron",
      "what stacks do besides is a recipe, `tessera list recipes`"},
-    {"watos", "", "that search; its placement, recomputation and lent memory are keys of strategy megatron"},
     // Batches, sequences, precisions.
     {"micro_batch mbs microbatch micro_batch_size_per_gpu train_micro_batch_size_per_gpu local_batch",
      "strategy.megatron.micro_batch", ""},

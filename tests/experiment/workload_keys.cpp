@@ -57,6 +57,10 @@ nodes = [
 ]
 )";
 
+/// A plan that strategy watos has found, so to speak: nothing of it is open.
+const std::string found_plan =
+    "[strategy]\nname = \"watos\"\ntensor = 4\npipeline = 1\nstages = [{devices = [0, 1, 2, 3]}]\n[workload]\n";
+
 /// Experiments of each strategy but for [workload], whose lines come behind it: between them each key that the strategy
 /// reads changes something.
 const std::map<std::string, Texts>& experiments() {
@@ -64,6 +68,7 @@ const std::map<std::string, Texts>& experiments() {
       {"megatron",
        {model_text + "[strategy]\nname = \"megatron\"\ntensor = 4\n[workload]\n",
         model_text + "[strategy]\nname = \"megatron\"\ntensor = 4\n[workload]\nphase = \"generation\"\n"}},
+      {"watos", {model_text + found_plan, model_text + found_plan + "phase = \"generation\"\n"}},
       {"primepar",
        {model_text +
         "[strategy]\nname = \"primepar\"\ngraph = \"mlp\"\ntensor = 4\nsimulated = 0\n[workload]\nglobal_batch = 8\n"}},

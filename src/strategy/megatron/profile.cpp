@@ -25,7 +25,8 @@ struct Beside {
 /// Reads off blocks what a device of a stage does.
 class WorkReader {
  public:
-  WorkReader(const program::Program& program, const Cut& cut, const workload::CostModel& cost, std::uint32_t stage)
+  /// Without a cost model operators take no time.
+  WorkReader(const program::Program& program, const Cut& cut, const workload::CostModel* cost, std::uint32_t stage)
       : program_(program), cut_(cut), cost_(cost), stage_(stage) {}
 
   /// Collectives of this block run beside the work of the others, from event to event.
@@ -42,8 +43,8 @@ class WorkReader {
     Work work;
     std::map<std::uint32_t, Time> since;  // operators before an event was raised
     for (const Instruction& one : program_.blocks[block].code) {
-      if (one.op == Op::compute)
-        work.operators += one.count * cost_.time(program_.operators[one.a], *cut_.device_spec);
+      if (one.op == Op::compute && cost_ != nullptr)
+        work.operators += one.count * cost_->time(program_.operators[one.a], *cut_.device_spec);
       else if (one.op == Op::collective)
         add(work, one.a, 0);
       else if (one.op == Op::signal)
@@ -73,7 +74,7 @@ class WorkReader {
 
   const program::Program& program_;
   const Cut& cut_;
-  const workload::CostModel& cost_;
+  const workload::CostModel* cost_;
   std::uint32_t stage_;
   std::map<std::uint32_t, Beside> beside_;  // by the event that ends it
 };
@@ -84,10 +85,10 @@ class Profiler {
     add_layout(cut_, job.machine, program_);
   }
 
-  SectionWork section_work(bool moe) {
+  SectionWork section_work(bool moe, const workload::CostModel* cost) {
     SectionWork sections;
     for (const PartBlock& part : part_blocks(program_, cut_, moe))
-      sections.at(part.sections.first) = reader(0).of(part.forward);
+      sections.at(part.sections.first) = WorkReader(program_, cut_, cost, 0).of(part.forward);
     return sections;
   }
 
@@ -100,7 +101,7 @@ class Profiler {
     for (const bool moe : {false, true}) {
       if (!has(moe)) continue;
       LayerProfile& layer = found.layers.at(moe ? moe_layer : dense_layer);
-      layer.sections = section_work(moe);
+      layer.sections = section_work(moe, &job_.cost);
       WorkReader with_beside = reader(0);
       with_beside.read_beside(beside);
       layer.backward = with_beside.of(add_layer(program_, cut_, {moe, 0, 0, 0}).backward);
@@ -113,7 +114,7 @@ class Profiler {
   }
 
  private:
-  [[nodiscard]] WorkReader reader(std::uint32_t stage) const { return {program_, cut_, job_.cost, stage}; }
+  [[nodiscard]] WorkReader reader(std::uint32_t stage) const { return {program_, cut_, &job_.cost, stage}; }
   [[nodiscard]] bool has(bool moe) const {
     for (std::int64_t i = 0; i < cut_.model->layers; ++i)
       if (workload::is_moe_layer(*cut_.model, i) == moe) return true;
@@ -211,7 +212,7 @@ Cut bare(Cut cut) {
 }  // namespace
 
 SectionWork section_work(const Cut& cut, const Job& job, bool moe) {
-  return Profiler(bare(cut), job).section_work(moe);
+  return Profiler(bare(cut), job).section_work(moe, nullptr);
 }
 
 PipelineProfile profile_of(const Cut& cut, const Job& job) { return Profiler(bare(cut), job).all(); }

@@ -7,7 +7,7 @@
 namespace tessera::strategy::megatron {
 
 using SectionWork = std::array<Work, workload::LayerOperators::section_count>;
-/// Of a layer's forward pass, by section: those that only run together stand at the first of them.
+/// Collectives of a layer's forward pass, by section: those that only run together stand at the first of them.
 [[nodiscard]] SectionWork section_work(const Cut& cut, const Job& job, bool moe);
 
 /// From the code that the devices of the cut would run: what a block computes and communicates.
