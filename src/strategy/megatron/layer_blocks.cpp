@@ -34,31 +34,25 @@ std::vector<Part> parts_of(const LayerOperators& layer, bool moe) {
         section, section, [&set](Writer& writer, Activity activity) { writer.run(set.forward, activity); },
         [&set](Writer& writer) { plain_backward(writer, set); });
   };
-  const auto column = [&](LayerSection section) {
+  const auto linear = [&](LayerSection section, auto forward, auto backward,
+                          const over_rows_and_columns::Sides& sides) {
     const OperatorSet& set = layer.*section;
     add(
         section, section,
-        [&set](Writer& writer, Activity activity) {
-          if (!writer.cut().is_two_dimensional()) return column_forward(writer, set, activity);
-          over_rows_and_columns::forward(writer, set, over_rows_and_columns::column, activity);
+        [&set, forward, &sides](Writer& writer, Activity activity) {
+          if (!writer.cut().is_two_dimensional()) return forward(writer, set, activity);
+          over_rows_and_columns::forward(writer, set, sides, activity);
         },
-        [&set](Writer& writer) {
-          if (!writer.cut().is_two_dimensional()) return column_backward(writer, set);
-          over_rows_and_columns::backward(writer, set, over_rows_and_columns::column);
+        [&set, backward, &sides](Writer& writer) {
+          if (!writer.cut().is_two_dimensional()) return backward(writer, set);
+          over_rows_and_columns::backward(writer, set, sides);
         });
   };
+  const auto column = [&](LayerSection section) {
+    linear(section, column_forward, column_backward, over_rows_and_columns::column);
+  };
   const auto row = [&](LayerSection section) {
-    const OperatorSet& set = layer.*section;
-    add(
-        section, section,
-        [&set](Writer& writer, Activity activity) {
-          if (!writer.cut().is_two_dimensional()) return row_forward(writer, set, activity);
-          over_rows_and_columns::forward(writer, set, over_rows_and_columns::row, activity);
-        },
-        [&set](Writer& writer) {
-          if (!writer.cut().is_two_dimensional()) return row_backward(writer, set);
-          over_rows_and_columns::backward(writer, set, over_rows_and_columns::row);
-        });
+    linear(section, row_forward, row_backward, over_rows_and_columns::row);
   };
   plain(&LayerOperators::attention_norm);
   column(&LayerOperators::qkv);
