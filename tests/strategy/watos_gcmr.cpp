@@ -126,7 +126,7 @@ TEST_CASE("watos: by hand, what is left of the pool goes where most time is save
 
 TEST_CASE("watos: the search and the dynamic program find the least t_max of all choices") {
   std::uint64_t infeasible = 0;
-  for (std::uint64_t index = 0; index < test::random_cases(2000); ++index) {
+  for (std::uint64_t index = 0; index < test::random_cases(10000); ++index) {
     CAPTURE(index);
     const KeyedRandom random(index, random_stream("watos: fronts"));
     const StageFronts stages = drawn_fronts(random);
@@ -145,8 +145,8 @@ TEST_CASE("watos: the search and the dynamic program find the least t_max of all
     }
   }
   // Some cannot be done, most can.
-  CHECK(infeasible > test::random_cases(2000) / 20);
-  CHECK(infeasible < test::random_cases(2000) / 2);
+  CHECK(infeasible > test::random_cases(10000) / 20);
+  CHECK(infeasible < test::random_cases(10000) / 2);
 }
 
 TEST_CASE("watos: options of a stage are the sets of its front, at the pace of its place, with what they take") {
@@ -157,13 +157,19 @@ TEST_CASE("watos: options of a stage are the sets of its front, at the pace of i
   stage.fixed = {10, 10, 10};
   stage.time = {{3, 4, 5}, {6, 8, 10}};
   stage.front = {0, 2};
-  const Problem problem = problem_of({stage}, 1, 1);
+  Problem problem = problem_of({stage}, 1, 1);
+  problem.places[0].pace = 1;
   // Of 100 B: 10 + 2 x 60 are 30 B too many, 15 of each micro-batch, and a helper has two; 10 + 2 x 20 leave 50.
-  const StageFronts fronts = fronts_of(problem, {1});
+  const StageFronts fronts = fronts_of(problem, in_order(problem));
   REQUIRE(fronts.size() == 1);
   REQUIRE(fronts[0].size() == 2);
   CHECK(fronts[0][0].time == 6);
   CHECK(fronts[0][0].memory == 30);
   CHECK(fronts[0][1].time == 10);
   CHECK(fronts[0][1].memory == -50);
+  // 15 B take 15 ps on a link that carries 2^20 B in 2^20 ps, and a collective comes after 4 ps: 11 there, 11 back.
+  problem.per_mebibyte = 1 << 20;
+  problem.stages[0].until_next = 4;
+  CHECK(fronts_of(problem, in_order(problem))[0][0].time == 6 + 22);
+  CHECK(fronts_of(problem, in_order(problem))[0][1].time == 10);
 }

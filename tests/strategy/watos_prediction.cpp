@@ -71,7 +71,7 @@ TEST_CASE("watos: by hand, messages between stages, the update and what all stag
   solution.places = {0, 1, 2, 3};
   CHECK(predicted(problem, solution) == 12 + 300 + 1000);
   CHECK(stage_time(problem, solution, 0) == 3);
-  CHECK(slowest(problem, solution) == 9);
+  CHECK(slowest(problem, solution, {}) == 9);
 }
 
 TEST_CASE("watos: a pass that takes no time is done all the same") {

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "gcmr.hpp"
+#include "layers.hpp"
 #include "placement.hpp"
 #include "prediction.hpp"
+#include "replica_sums.hpp"
 #include "steps.hpp"
 #include "tessera/base/error.hpp"
 
@@ -66,25 +69,6 @@ std::vector<Cut> all_cuts(const Question& question) {
 
 std::string size_text(std::int64_t bytes) { return config::format_rounded(bytes, config::Unit::bytes); }
 
-/// Why a candidate is out, and how much memory would mend it.
-struct Verdict {
-  std::string why;           ///< empty: it is not out
-  std::int64_t missing = 0;  ///< B of a die
-};
-
-/// Of what stays from the first to the last moment: line 1 of the algorithm.
-Verdict state_too_large(const PipelineProfile& profile, const Job& job) {
-  const std::int64_t memory = job.machine.device.usable_memory().value();
-  for (std::size_t stage = 0; stage < profile.stages.size(); ++stage) {
-    const std::int64_t held = profile.stages[stage].held;
-    if (held > memory)
-      return {fmt::format("weights, gradients, optimizer and buffers of stage {} need {} of {} a die", stage,
-                          size_text(held), size_text(memory)),
-              held - memory};
-  }
-  return {};
-}
-
 /// Even if all that can run again does, and all dies' memory is one.
 Verdict pool_too_small(const Problem& problem) {
   Int128 sum = 0;
@@ -133,16 +117,12 @@ class Lister {
                    fmt::format("a cut of the batch alone is data parallelism: TP 1, DP {}", cut.tensor * cut.data));
     if (cut.carrier == Carrier::nobody) return prune(cut, "", "a cut of tokens alone: " + tokens_alone(cut));
     if (cut.carrier == Carrier::both_sides) return add_both_sides(cut);
-    const TablePointer table = with_cut(question_.table, cut, {});
-    if (const std::string problem = problem_with(question_.cut, *table, job_); !problem.empty())
-      return prune(cut, "", problem);
-    const PipelineProfile profile = question_.cut.profile(*table, job_);
-    if (const Verdict out = state_too_large(profile, job_); !out.why.empty())
-      return prune(cut, "", out.why, out.missing);
+    const std::optional<PipelineProfile> profile = profiled(cut, "");
+    if (!profile) return;
     const auto needed = static_cast<std::size_t>(cut.pipeline * cut.data);
     const auto all = tilings(job_.machine, question_.health, static_cast<int>(cut.tensor), needed);
     if (all.empty()) prune(cut, "", fmt::format("no {} places of {} live dies", needed, cut.tensor));
-    for (const Tiling& tiling : all) add(cut, tiling, profile);
+    for (const Tiling& tiling : all) add(cut, tiling, *profile);
   }
   std::vector<Candidate> take() { return std::move(found_); }
 
@@ -154,6 +134,20 @@ class Lister {
     one.pruned = std::move(why);
     one.missing = missing;
     found_.push_back(std::move(one));
+  }
+
+  /// Nothing where the cut is out.
+  [[nodiscard]] std::optional<PipelineProfile> profiled(const Cut& cut, const std::string& tile) {
+    const TablePointer table = with_cut(question_.table, cut, {});
+    if (const std::string problem = problem_with(question_.cut, *table, job_); !problem.empty()) {
+      prune(cut, tile, problem);
+      return std::nullopt;
+    }
+    PipelineProfile profile = question_.cut.profile(*table, job_);
+    const Verdict out = state_too_large(profile, job_);
+    if (out.why.empty()) return profile;
+    prune(cut, tile, out.why, out.missing);
+    return std::nullopt;
   }
 
   /// Why tokens cannot be cut alone: weights are whole then on each die.
@@ -176,17 +170,8 @@ class Lister {
       if (tiling.tile.columns < 2 || tiling.tile.rows < 2) continue;
       Cut cut = one;
       cut.rows = tiling.tile.rows;
-      const TablePointer table = with_cut(question_.table, cut, {});
-      if (const std::string problem = problem_with(question_.cut, *table, job_); !problem.empty()) {
-        prune(cut, tiling.name, problem);
-        continue;
-      }
-      const PipelineProfile profile = question_.cut.profile(*table, job_);
-      if (const Verdict out = state_too_large(profile, job_); !out.why.empty()) {
-        prune(cut, tiling.name, out.why, out.missing);
-        continue;
-      }
-      add(cut, by_rows(job_.machine, question_.health, tiling), profile);
+      if (const std::optional<PipelineProfile> profile = profiled(cut, tiling.name))
+        add(cut, by_rows(job_.machine, question_.health, tiling), *profile);
     }
   }
 
@@ -201,32 +186,17 @@ class Lister {
     one.named = one.plain;
     Time best = never;
     for (const std::vector<std::uint16_t>& start : starts(one.plain.problem)) {
-      NamedProblem balanced = balanced_at(cut, one.plain, start);
+      NamedProblem balanced = Layers(question_, pricing_).at(cut, one.plain, start);
       const Time time = predicted(balanced.problem, at_start(balanced.problem));
       if (time < best) one.named = std::move(balanced);
       best = std::min(best, time);
     }
+    one.plain.problem.shared = replica_sums(profile, one.plain.problem, job_, pricing_);
+    one.named.problem.shared = replica_sums(profile, one.named.problem, job_, pricing_);
     const Verdict out = pool_too_small(one.named.problem);
     one.pruned = out.why;
     one.missing = out.missing;
     found_.push_back(std::move(one));
-  }
-
-  /// With layers by the time that stages take where they stand: a slow one has fewer, unless others could not hold what
-  /// it gives away.
-  [[nodiscard]] NamedProblem balanced_at(const Cut& cut, const NamedProblem& plain,
-                                         const std::vector<std::uint16_t>& start) {
-    NamedProblem found = plain;
-    found.problem.start = start;
-    const std::vector<std::int64_t> layers = balanced_layers(plain, at_start(found.problem));
-    if (layers == plain.layers) return found;
-    const TablePointer table = with_cut(question_.table, cut, layers);
-    if (!problem_with(question_.cut, *table, job_).empty()) return found;
-    const PipelineProfile balanced = question_.cut.profile(*table, job_);
-    if (!state_too_large(balanced, job_).why.empty()) return found;
-    found = make_problem(balanced, plain.problem.places, plain.problem.replicas, job_, pricing_);
-    found.problem.start = start;
-    return found;
   }
 
   const Question& question_;
@@ -237,6 +207,18 @@ class Lister {
 };
 
 }  // namespace
+
+Verdict state_too_large(const PipelineProfile& profile, const Job& job) {
+  const std::int64_t memory = job.machine.device.usable_memory().value();
+  for (std::size_t stage = 0; stage < profile.stages.size(); ++stage) {
+    const std::int64_t held = profile.stages[stage].held;
+    if (held > memory)
+      return {fmt::format("weights, gradients, optimizer and buffers of stage {} need {} of {} a die", stage,
+                          size_text(held), size_text(memory)),
+              held - memory};
+  }
+  return {};
+}
 
 std::vector<Candidate> all_candidates(const Question& question, Pricing& pricing) {
   Lister lister(question, pricing);

@@ -34,6 +34,14 @@ struct Question {
   const Health& health;  ///< of the wafer
 };
 
+/// Why a candidate is out, and how much memory would mend it.
+struct Verdict {
+  std::string why;           ///< empty: it is not out
+  std::int64_t missing = 0;  ///< B of a die
+};
+/// Of what stays from the first to the last moment: line 1 of the algorithm.
+[[nodiscard]] Verdict state_too_large(const PipelineProfile& profile, const Job& job);
+
 /// All cuts of the machine's live devices that the table leaves open, with tiles: pruned ones as well, each with its
 /// reason. Tensor-parallel groups are even, or odd where the collectives that are chosen can do that; data parallelism
 /// has what the other two leave.

@@ -12,16 +12,17 @@ Score Judge::score(const Solution& solution) const {
   Score found{true, 0, std::move(lent.loans)};
   const Int128 cost = global_cost(*problem_, solution, found.loans, ways_);
   if (fitness_ == Fitness::product) {
-    found.fitness = cost * slowest(*problem_, solution);
+    found.fitness = cost * slowest(*problem_, solution, found.loans);
   } else {
     constexpr int bits = 62;
-    found.fitness =
-        (static_cast<Int128>(time_of(solution)) << bits) + std::min<Int128>(cost, (static_cast<Int128>(1) << bits) - 1);
+    found.fitness = (static_cast<Int128>(time_of(solution, found.loans)) << bits) +
+                    std::min<Int128>(cost, (static_cast<Int128>(1) << bits) - 1);
   }
   return found;
 }
 
-Time Judge::time_of(const Solution& solution) const {
+Time Judge::time_of(const Solution& solution, const std::vector<PairedBytes>& loans) const {
+  if (!loans.empty()) return predicted(*problem_, solution, loans);
   std::vector<std::uint32_t> key(solution.sets.begin(), solution.sets.end());
   for (const std::uint16_t place : solution.places) key.push_back(problem_->places[place].pace);
   const auto [found, added] = times_.try_emplace(std::move(key), 0);

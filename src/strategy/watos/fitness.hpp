@@ -31,12 +31,12 @@ class Judge {
   [[nodiscard]] const Problem& problem() const { return *problem_; }
 
  private:
-  [[nodiscard]] Time time_of(const Solution& solution) const;
+  [[nodiscard]] Time time_of(const Solution& solution, const std::vector<PairedBytes>& loans) const;
 
   const Problem* problem_;
   Fitness fitness_;
   mutable PipelineWays ways_;
-  mutable std::map<std::vector<std::uint32_t>, Time> times_;  // predicted, by pace and set of each stage
+  mutable std::map<std::vector<std::uint32_t>, Time> times_;  // predicted, of what lends nothing
 };
 
 }  // namespace tessera::strategy::watos

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "contention.hpp"
+
 namespace tessera::strategy::watos {
 namespace {
 
@@ -113,12 +115,18 @@ void spend_rest(const StageFronts& stages, std::int64_t pool, Coordinated& choic
   }
 }
 
-StageFronts fronts_of(const Problem& problem, const std::vector<std::uint32_t>& pace_of_stage) {
+StageFronts fronts_of(const Problem& problem, const Solution& solution) {
   StageFronts fronts;
+  Solution with_set = solution;
   for (std::size_t stage = 0; stage < problem.count(); ++stage) {
+    const Place& place = problem.places[solution.place(problem, stage)];
     std::vector<StageOption> options;
-    for (const std::size_t set : problem.stages[stage].front)
-      options.push_back({problem.stages[stage].time[pace_of_stage[stage]][set], demand(problem, stage, set)});
+    for (const std::size_t set : problem.stages[stage].front) {
+      with_set.sets[stage] = static_cast<std::uint16_t>(set);
+      const std::int64_t bytes = to_lend(problem, stage, set);
+      const Time waiting = bytes == impossible ? 0 : held_up_at_least(problem, stage, place, bytes);
+      options.push_back({stage_time(problem, with_set, stage) + waiting, demand(problem, stage, set)});
+    }
     fronts.push_back(std::move(options));
   }
   return fronts;

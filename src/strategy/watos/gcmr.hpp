@@ -36,7 +36,8 @@ struct Coordinated {
 /// pipeline's ends.
 void spend_rest(const StageFronts& stages, std::int64_t pool, Coordinated& choice);
 
-/// Of sets that no other one of the stage beats, on the pace of each stage's places.
-[[nodiscard]] StageFronts fronts_of(const Problem& problem, const std::vector<std::uint32_t>& pace_of_stage);
+/// Of sets that no other one of the stage beats, where the stages stand, on the slowest of a stage's replicas; with
+/// what a set that has to lend is held up at least. One that cannot lend enough takes `impossible`.
+[[nodiscard]] StageFronts fronts_of(const Problem& problem, const Solution& solution);
 
 }  // namespace tessera::strategy::watos

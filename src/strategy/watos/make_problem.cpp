@@ -4,6 +4,7 @@
 #include <set>
 
 #include "placement.hpp"
+#include "replica_sums.hpp"
 #include "tessera/program/loans.hpp"
 #include "tessera/program/message_time.hpp"
 
@@ -38,6 +39,7 @@ class Maker {
     problem.start = serpentines(problem).front();
     for (const std::vector<const Place*>& pace : paces_) problem.update.push_back(update(pace));
     problem.hop = hop();
+    problem.per_mebibyte = per_mebibyte();
     for (const StageProfile& stage : profile_.stages) found_.layers.push_back(layers_of(stage));
     for (std::size_t pace = 0; pace < paces_.size(); ++pace) found_.layer_time.push_back(layer_time(pace));
     return std::move(found_);
@@ -191,6 +193,7 @@ class Maker {
       for (const std::size_t set : sets_) times.push_back(forward + backward + again(profile_.sets[set], one, pace));
       found.time.push_back(std::move(times));
     }
+    found.until_next = until_next(one, found.time.front().front());
     for (const std::size_t set : front(stage))
       found.front.push_back(static_cast<std::size_t>(std::ranges::find(sets_, set) - sets_.begin()));
     return found;
@@ -198,9 +201,31 @@ class Maker {
   /// Micro-batches after which nothing is new.
   [[nodiscard]] static std::int64_t enough(std::size_t stages) { return 2 * static_cast<std::int64_t>(stages) + 4; }
 
+  /// Half of the mean time between collectives of a micro-batch.
+  [[nodiscard]] Time until_next(const StageProfile& stage, Time time) const {
+    std::int64_t count = 0;
+    for (std::size_t kind = 0; kind < layer_kinds; ++kind) {
+      const LayerProfile& layer = profile_.layers.at(kind);
+      std::size_t once = layer.backward.collectives.size();
+      for (const Work& section : layer.sections) once += section.collectives.size();
+      count += stage.layers.at(kind) * static_cast<std::int64_t>(once);
+    }
+    return count == 0 ? latest : time / (2 * count);
+  }
+
+  /// On the fastest link between two dies.
+  [[nodiscard]] Time per_mebibyte() const {
+    std::int64_t most = 1;
+    for (const machine::Link& link : job_.machine.network.links)
+      if (job_.machine.computes(link.from) && job_.machine.computes(link.to))
+        most = std::max(most, link.bandwidth.value());
+    return static_cast<Time>((static_cast<Int128>(1) << 20) * second / most);
+  }
+
   [[nodiscard]] Time update(const std::vector<const Place*>& pace) {
     Time most = 0;
-    for (const StageProfile& stage : profile_.stages) most = std::max(most, pricing_.time(stage.update, pace));
+    for (const StageProfile& stage : profile_.stages)
+      most = std::max(most, pricing_.time(inside_replicas(stage.update, pace.front()->devices.size()), pace));
     return most;
   }
 
@@ -222,33 +247,6 @@ class Maker {
 };
 
 }  // namespace
-
-std::vector<std::int64_t> balanced_layers(const NamedProblem& named, const Solution& solution) {
-  const Problem& problem = named.problem;
-  std::vector<Time> time, layer;
-  std::vector<std::int64_t> layers(problem.count(), 1);
-  std::int64_t left = -static_cast<std::int64_t>(problem.count());
-  for (std::size_t stage = 0; stage < problem.count(); ++stage) {
-    Time most = 0, once = 0;
-    for (std::uint32_t replica = 0; replica < problem.replicas; ++replica) {
-      const std::uint32_t pace = problem.places[solution.place(problem, stage, replica)].pace;
-      const Time edges = problem.stages[stage].time[pace][0] - named.layers[stage] * named.layer_time[pace];
-      once = std::max(once, named.layer_time[pace]);
-      most = std::max(most, edges + named.layer_time[pace]);
-    }
-    time.push_back(most);
-    layer.push_back(once);
-    left += named.layers[stage];
-  }
-  for (; left > 0; --left) {
-    std::size_t best = 0;
-    for (std::size_t stage = 1; stage < time.size(); ++stage)
-      if (time[stage] + layer[stage] < time[best] + layer[best]) best = stage;
-    time[best] += layer[best];
-    ++layers[best];
-  }
-  return layers;
-}
 
 NamedProblem make_problem(const PipelineProfile& profile, std::vector<Place> places, std::uint32_t replicas,
                           const Job& job, Pricing& pricing) {

@@ -14,10 +14,6 @@ struct NamedProblem {
   std::vector<Time> layer_time;                ///< ps of a micro-batch in a layer, forward and backward, by pace
 };
 
-/// Layers of each stage, so that with nothing run again the slowest stage is as fast as can be where the stages stand.
-/// Each has one at least.
-[[nodiscard]] std::vector<std::int64_t> balanced_layers(const NamedProblem& named, const Solution& solution);
-
 /// Of a pipeline whose stages stand at some of these places, `replicas` of each. Sets that another one beats on every
 /// stage, in memory and time, are left out, but for those with a name.
 [[nodiscard]] NamedProblem make_problem(const PipelineProfile& profile, std::vector<Place> places,

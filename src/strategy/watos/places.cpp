@@ -77,15 +77,14 @@ class Free {
   std::vector<bool> is_free_;
 };
 
-/// Of a group, how its dies lie to each other, and with `speeds` how fast they and the links among them are.
-std::vector<std::int64_t> likeness(const Machine& machine, const Health& health, const Place& place, bool speeds) {
+/// Of a group, how its dies lie to each other, and how fast they and the links among them are.
+std::vector<std::int64_t> likeness(const Machine& machine, const Health& health, const Place& place) {
   std::vector<std::int64_t> all;
   const machine::DevicePlace& first = machine.places[place.devices.front()];
   const auto parts = [](double share) { return static_cast<std::int64_t>(share * 1e6); };
   for (const NodeId die : place.devices) {
     const machine::DevicePlace& at = machine.places[die];
     all.insert(all.end(), {at.node - first.node, at.x - first.x, at.y - first.y});
-    if (!speeds) continue;
     all.push_back(parts(health.dies[die]));
     for (const NodeId other : place.devices)
       if (other != die) all.push_back(parts(health.share_of(die, other)));
@@ -157,26 +156,24 @@ Place place_at(const Machine& machine, std::vector<NodeId> devices) {
   const int left = around.x + 2 * around.grid * machine.grid.columns;
   place.x = 2 * left + around.tile.columns - 1;
   place.y = 2 * around.y + around.tile.rows - 1;
+  place.columns = around.tile.columns;
+  place.rows = around.tile.rows;
   place.devices = std::move(devices);
   return place;
 }
 
-void number(const Machine& machine, const Health& health, std::vector<Place>& places) {
-  std::map<std::vector<std::int64_t>, std::uint32_t> shapes, paces;
-  const auto number_of = [](auto& known, std::vector<std::int64_t> key) {
-    return known.try_emplace(std::move(key), static_cast<std::uint32_t>(known.size())).first->second;
-  };
-  for (Place& place : places) {
-    place.shape = number_of(shapes, likeness(machine, health, place, false));
-    place.pace = number_of(paces, likeness(machine, health, place, true));
-  }
+void number_paces(const Machine& machine, const Health& health, std::vector<Place>& places) {
+  std::map<std::vector<std::int64_t>, std::uint32_t> paces;
+  for (Place& place : places)
+    place.pace =
+        paces.try_emplace(likeness(machine, health, place), static_cast<std::uint32_t>(paces.size())).first->second;
 }
 
 Tiling by_rows(const Machine& machine, const Health& health, Tiling tiling) {
   for (Place& place : tiling.places)
     std::ranges::sort(place.devices, {},
                       [&](NodeId die) { return std::pair(machine.places[die].y, machine.places[die].x); });
-  number(machine, health, tiling.places);
+  number_paces(machine, health, tiling.places);
   return tiling;
 }
 
@@ -197,7 +194,7 @@ Tiling snake(const Machine& machine, const Health& health, int devices) {
       }
     }
   }
-  number(machine, health, found.places);
+  number_paces(machine, health, found.places);
   return found;
 }
 
@@ -207,7 +204,7 @@ std::vector<Tiling> tilings(const Machine& machine, const Health& health, int de
   for (std::size_t main = 0; main < tiles.size(); ++main) {
     Tiling one = best_tiling(machine, health, tiles, main, needed);
     if (one.places.size() < needed) continue;
-    number(machine, health, one.places);
+    number_paces(machine, health, one.places);
     found.push_back(std::move(one));
   }
   if (!found.empty()) return found;

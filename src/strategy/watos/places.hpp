@@ -36,8 +36,7 @@ struct Tiling {
 /// The place of these dies, its centre that of the rectangle around them.
 [[nodiscard]] Place place_at(const machine::Machine& machine, std::vector<machine::NodeId> devices);
 
-/// Numbers shapes and paces: places whose dies lie alike to each other have one shape; those whose dies and links are
-/// also as fast have one pace.
-void number(const machine::Machine& machine, const Health& health, std::vector<Place>& places);
+/// Numbers paces: places whose dies lie alike to each other, and whose dies and links are as fast, have one.
+void number_paces(const machine::Machine& machine, const Health& health, std::vector<Place>& places);
 
 }  // namespace tessera::strategy::watos

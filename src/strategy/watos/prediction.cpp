@@ -2,21 +2,25 @@
 
 #include <algorithm>
 
+#include "contention.hpp"
+
 namespace tessera::strategy::watos {
 namespace {
 
 /// When each stage is done with each micro-batch, forward and backward.
 class Passes {
  public:
-  Passes(const Problem& problem, const Solution& solution, std::int64_t micro_batches)
+  Passes(const Problem& problem, const Solution& solution, const std::vector<PairedBytes>& loans,
+         std::int64_t micro_batches)
       : count_(problem.count()), micro_batches_(static_cast<std::size_t>(micro_batches)), hop_(problem.hop) {
+    const std::vector<Time> waiting = held_up(problem, solution, loans);
     for (std::size_t stage = 0; stage < count_; ++stage) {
       Time forward = 0;
       for (std::uint32_t replica = 0; replica < problem.replicas; ++replica)
         forward = std::max(forward,
                            problem.stages[stage].forward[problem.places[solution.place(problem, stage, replica)].pace]);
-      forward_.push_back(forward);
-      backward_.push_back(stage_time(problem, solution, stage) - forward);
+      forward_.push_back(forward + waiting[stage] / 2);  // what is lent leaves in one pass, and is back in another
+      backward_.push_back(stage_time(problem, solution, stage) + waiting[stage] - forward_.back());
     }
     done_forward_.assign(count_ * micro_batches_, never);
     done_backward_.assign(count_ * micro_batches_, never);
@@ -70,13 +74,28 @@ class Passes {
 
 }  // namespace
 
+std::vector<Time> stage_times(const Problem& problem, const Solution& solution, const std::vector<PairedBytes>& loans) {
+  std::vector<Time> times = held_up(problem, solution, loans);
+  for (std::size_t stage = 0; stage < times.size(); ++stage) times[stage] += stage_time(problem, solution, stage);
+  return times;
+}
+
+Time slowest(const Problem& problem, const Solution& solution, const std::vector<PairedBytes>& loans) {
+  const std::vector<Time> times = stage_times(problem, solution, loans);
+  return *std::ranges::max_element(times);
+}
+
 Time predicted(const Problem& problem, const Solution& solution) {
+  return predicted(problem, solution, lend(problem, solution).loans);
+}
+
+Time predicted(const Problem& problem, const Solution& solution, const std::vector<PairedBytes>& loans) {
   const auto depth = static_cast<std::int64_t>(problem.count());
   const std::int64_t some = std::min(problem.micro_batches, 3 * depth);
   Time update = 0;
   for (const std::uint16_t place : solution.places)
     update = std::max(update, problem.update[problem.places[place].pace]);
-  Passes passes(problem, solution, some);
+  Passes passes(problem, solution, loans, some);
   const Time first = passes.all();
   return first + repeated(problem.micro_batches - some, passes.pace()) + update + problem.shared;
 }

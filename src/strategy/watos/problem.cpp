@@ -40,13 +40,6 @@ Time stage_time(const Problem& problem, const Solution& solution, std::size_t st
   return most;
 }
 
-Time slowest(const Problem& problem, const Solution& solution) {
-  Time most = 0;
-  for (std::size_t stage = 0; stage < problem.count(); ++stage)
-    most = std::max(most, stage_time(problem, solution, stage));
-  return most;
-}
-
 Lent lend(const Problem& problem, const Solution& solution) {
   const std::size_t count = problem.count();
   Lent found;

@@ -14,9 +14,9 @@ namespace tessera::strategy::watos {
 /// Where the tensor-parallel group of a stage may stand.
 struct Place {
   std::vector<machine::NodeId> devices;  ///< by tensor rank
-  int x = 0, y = 0;         ///< of its centre, in half steps from the wafer's first die: whole numbers for all tiles
-  std::uint32_t shape = 0;  ///< places of one shape can be exchanged
-  std::uint32_t pace = 0;   ///< places of one pace do the same work in the same time
+  int x = 0, y = 0;           ///< of its centre, in half steps from the wafer's first die: whole numbers for all tiles
+  int columns = 1, rows = 1;  ///< of the rectangle around its dies
+  std::uint32_t pace = 0;     ///< places of one pace do the same work in the same time
 };
 
 /// One stage, on each of its dies. Sets are indices into Problem::sets.
@@ -26,6 +26,7 @@ struct StageProblem {
   std::int64_t resident = 0;        ///< of what it lends: micro-batches that are with it nevertheless
   std::vector<std::int64_t> kept;   ///< B of a micro-batch, by set
   std::vector<std::int64_t> fixed;  ///< B besides, by set: weights, gradients, optimizer, buffers, what is made again
+  Time until_next = 0;              ///< ps from any moment to the next collective, on average
   std::vector<Time> forward;        ///< ps of a micro-batch, by pace
   std::vector<std::vector<Time>> time;  ///< ps of a micro-batch, forward and backward: by pace, then by set
   std::vector<std::size_t> front;       ///< sets that no other one beats in time and memory both, the fastest first
@@ -40,6 +41,7 @@ struct Problem {
   std::int64_t memory = 0;         ///< B of a die
   std::int64_t part_bytes = 0;     ///< B that a die sends to the next stage, a micro-batch
   std::int64_t micro_batches = 1;  ///< of a replica
+  Time per_mebibyte = 0;           ///< ps that a link between two dies takes for 1 MiB; 0: lending takes no time
   Time hop = 0;                    ///< ps that a message to a neighbouring stage takes
   std::vector<Time> update;        ///< ps behind the last micro-batch, by pace
   Time shared = 0;                 ///< ps besides, for all stages alike: sums over the replicas
@@ -78,10 +80,8 @@ struct Solution {
   }
 };
 
-/// ps of a micro-batch on the slowest of a stage's replicas.
+/// ps of a micro-batch on the slowest of a stage's replicas, but for what loans hold up.
 [[nodiscard]] Time stage_time(const Problem& problem, const Solution& solution, std::size_t stage);
-/// ps of a micro-batch on the slowest stage: t_max.
-[[nodiscard]] Time slowest(const Problem& problem, const Solution& solution);
 
 /// What the pairs lend, in their order: a sender gives each as much as it still has to lend and the helper has room
 /// for. Pairs that are left with nothing are left out.

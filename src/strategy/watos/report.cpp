@@ -98,6 +98,7 @@ Searched report(const Question& question, const std::vector<Candidate>& candidat
   searched.found = contenders[best].keys;
   searched.predicted = {{"all", found[best].time}, {"model", contenders[best].predicted}};
   if (!question.health.is_sound()) searched.tables.push_back(health_table(question.health, question.job.machine));
+  searched.tables.push_back(splits_table());
   if (!curves.empty()) searched.tables.push_back(curves_table(curves));
   return searched;
 }

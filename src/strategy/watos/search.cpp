@@ -5,6 +5,7 @@
 #include "contenders.hpp"
 #include "genome.hpp"
 #include "judging.hpp"
+#include "layers.hpp"
 #include "prediction.hpp"
 #include "report.hpp"
 #include "steps.hpp"
@@ -91,6 +92,8 @@ class Search {
         one.pruned = "predicted to be slower than those that went on";
       } else {
         chosen_.push_back(i);
+        if (options_.step == Step::scheduler) continue;
+        Layers(question_, pricing_).move_by_time(one);
         if (options_.step < Step::memory) continue;
         const Judge judge(one.named.problem, Fitness::time);
         if (const auto better = placed(one.named.problem, judge)) one.best = *better;

@@ -19,6 +19,12 @@ const std::vector<Split>& splits() {
   return all;
 }
 
+DataTable splits_table() {
+  DataTable table{"splits", "Ways to cut products over a group, as /search names them, one a row.", {}};
+  table.text("split", "its name", values_of(splits(), &Split::name));
+  return table.text("implies", "collectives of a layer", values_of(splits(), &Split::implies));
+}
+
 const Split& split_by(Carrier carrier) { return *std::ranges::find(splits(), carrier, &Split::carrier); }
 
 }  // namespace tessera::strategy::watos

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/data_table.hpp"
+
 namespace tessera::strategy::watos {
 
 /// Who carries a split out.
@@ -25,5 +27,7 @@ struct Split {
 /// Bytes are of the activation between two layers, A, and of a group of t = columns x rows dies.
 [[nodiscard]] const std::vector<Split>& splits();
 [[nodiscard]] const Split& split_by(Carrier carrier);
+/// "splits": all of them, a row each.
+[[nodiscard]] DataTable splits_table();
 
 }  // namespace tessera::strategy::watos

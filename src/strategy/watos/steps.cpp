@@ -12,23 +12,9 @@ namespace {
 /// B a stage that rounding may take from a pool: loans are whole bytes.
 constexpr std::int64_t rounding = 4096;
 
-/// The pace at which each stage's slowest replica works.
-std::vector<std::uint32_t> paces(const Problem& problem, const Solution& solution) {
-  std::vector<std::uint32_t> found;
-  for (std::size_t stage = 0; stage < problem.count(); ++stage) {
-    std::uint32_t slowest = problem.places[solution.place(problem, stage)].pace;
-    for (std::uint32_t replica = 1; replica < problem.replicas; ++replica) {
-      const std::uint32_t pace = problem.places[solution.place(problem, stage, replica)].pace;
-      if (problem.stages[stage].time[pace][0] > problem.stages[stage].time[slowest][0]) slowest = pace;
-    }
-    found.push_back(slowest);
-  }
-  return found;
-}
-
 /// With the sets that GCMR chooses where the stages stand, and its pairs; nothing where memory does not suffice.
 std::optional<Solution> coordinated_at(const Problem& problem, Solution solution) {
-  const StageFronts all = fronts_of(problem, paces(problem, solution));
+  const StageFronts all = fronts_of(problem, solution);
   StageFronts fronts;
   std::vector<std::vector<std::size_t>> sets;
   for (std::size_t stage = 0; stage < all.size(); ++stage) {
