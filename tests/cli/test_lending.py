@@ -18,7 +18,8 @@ class Lending(CliTest):
     def test_it_says_what_was_lent_waited_for_and_moved(self):
         said = self.tessera(*self.RUN).stdout
         self.assertIn("stage 0 lends to 3", said)
-        self.assertIn("lent in all 30.3 MB, and as much back", " ".join(said.split()))
+        self.assertIn("30.0 kB of a micro-batch on 2 of its devices", said)
+        self.assertIn("lent in all 31.7 MB, and as much back", " ".join(said.split()))
         self.assertRegex(said, r"offload +[\d.]+ [pnum]?s")
 
     def test_what_a_device_holds_at_its_peak_is_what_it_needs(self):

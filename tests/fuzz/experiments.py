@@ -172,6 +172,17 @@ SETS = [["full"], ["selective"], ["none"], ["attention_norm"], ["qkv"], ["attent
 DENSE_SETS = [["activation"], ["fc1"], ["fc1", "activation"], ["fc2", "activation", "mlp_residual"]]
 
 
+def die_by_die(rng, devices, pair, count, used, tensor):
+    """Some devices of the lending stage, each with one of the helper's in the same replica."""
+    lenders, helpers = [], []
+    from_stage, to_stage = (devices[stage * used // count:(stage + 1) * used // count] for stage in pair)
+    for first in range(0, len(from_stage), tensor):
+        some = rng.randint(0, tensor)
+        lenders += rng.sample(from_stage[first:first + tensor], some)
+        helpers += rng.sample(to_stage[first:first + tensor], some)
+    return f"lenders = {lenders}\nhelpers = {helpers}\n" if lenders else ""
+
+
 def stages(rng, machine, strategy, used):
     """Devices in any order, sets that run again, memory that is lent: each in some jobs."""
     count, experts = strategy["pipeline"], "expert_parallel" in strategy
@@ -188,6 +199,8 @@ def stages(rng, machine, strategy, used):
     for _ in range(rng.choice([0, 1, 2]) if count > 1 and strategy["interleave"] == 1 else 0):
         lender, helper = rng.sample(range(count), 2)
         text += f'\n[[strategy.loans]]\nfrom = {lender}\nto = {helper}\nbytes = "{rng.choice([1, 100, 1000, 1000, 4000])} B"\nlead = {rng.randint(1, 3)}\n'
+        if machine.dead == 0 and rng.random() < 0.5:
+            text += die_by_die(rng, order if is_shuffled else sorted(order), (lender, helper), count, used, strategy["tensor"])
     return text
 
 

@@ -206,9 +206,43 @@ TEST_CASE("a stage lends what it keeps to the nearest devices of another one") {
   CHECK(plan.tables[2].values<std::int32_t>("hops") == std::vector<std::int32_t>{3, 3});
 }
 
+TEST_CASE("devices of a stage lend to those that are listed, die by die") {
+  TestJob job = job_on_mesh();
+  // Stage 0 are dies 0 and 4, stage 3 dies 3 and 7. Crossed; and die 4 alone lends once more, to die 7.
+  const Plan plan = job.plan(cut_in_four +
+                             "[placement]\ntiles = [\"1x2\"]\n"
+                             "[[loans]]\nfrom = 0\nto = 3\nbytes = \"1000 B\"\nlenders = [4, 0]\nhelpers = [3, 7]\n"
+                             "[[loans]]\nfrom = 0\nto = 3\nbytes = \"200 B\"\nlenders = [4]\nhelpers = [7]\n");
+  REQUIRE(job.diagnostics.errors().empty());
+  CHECK(program::check_program(plan.program, job.machine).empty());
+  CHECK(plan.program.devices[4].peers[2] == 3);
+  CHECK(plan.program.devices[3].peers[2] == 4);
+  CHECK(plan.program.devices[0].peers[2] == 7);
+  CHECK(plan.program.devices[4].peers[3] == 7);
+  CHECK(plan.program.devices[0].peers[3] == program::no_device);
+  // Stage 0 has four micro-batches under way: die 3 holds 4 x 1000 B, die 7 also 4 x 200 B.
+  const auto offloaded = static_cast<MemoryCategory>(program::memory_category_count);
+  CHECK(at_peak(plan.program, 3, offloaded) == 4 * 1000);
+  CHECK(at_peak(plan.program, 7, offloaded) == 4 * 1000 + 4 * 200);
+  CHECK(described(plan, "lent in all") == "17.6 kB, and as much back");  // 8 micro-batches of 2 x 1000 B + 200 B
+  CHECK(plan.tables[1].values<std::int64_t>("lent_bytes") == std::vector<std::int64_t>{1200, 0, 0, 0});
+  CHECK(plan.tables[1].values<std::int64_t>("room_bytes") == std::vector<std::int64_t>{0, 0, 0, 4800});
+}
+
 TEST_CASE("loans that cannot be are refused in a line") {
   const auto loan = [](const std::string& keys) { return "[[loans]]\n" + keys; };
   const std::string where = "strategy.toml:5:1: loan 0 of 1: ";
+  // Two dies a stage, in order: 2 and 3 are stage 1, 6 and 7 stage 3.
+  const auto by_die = [&](const std::string& keys) { return error_of(loan("from = 1\nto = 3\n") + keys); };
+  CHECK(by_die("lenders = [2, 3]\nhelpers = [6]\n") ==
+        where + "it lists 2 lenders and 1 helpers, allowed: a helper for each lender");
+  CHECK(by_die("lenders = [1]\nhelpers = [6]\n") == where + "device 1 is none of stage 1");
+  CHECK(by_die("lenders = [2]\nhelpers = [99]\n") == where + "device 99 is none of stage 3");
+  CHECK(by_die("lenders = [2, 2]\nhelpers = [6, 7]\n") == where + "device 2 lends twice");
+  CHECK(by_die("lenders = [2, 3]\nhelpers = [6, 6]\n") == where + "device 6 holds twice, allowed: in another loan");
+  CHECK(error_of(loan("from = 1\nto = 3\nbytes = \"3 MB\"\nlenders = [3]\nhelpers = [6]\n") +
+                 loan("from = 1\nto = 3\nbytes = \"3 GB\"\nlenders = [2]\nhelpers = [6]\n"))
+            .starts_with("strategy.toml:5:1: loan 1 of 2: stage 1 is to lend 3.00 GB of a micro-batch, and keeps "));
   CHECK(error_of(loan("from = 1\nto = 1\n")) == where + "stage 1 lends to itself");
   CHECK(error_of(loan("from = 1\nto = 4\n")) == where + "there is no stage 4, allowed: 0 to 3");
   CHECK(error_of(loan("from = 1\n")).find("the machine has no host") != std::string::npos);

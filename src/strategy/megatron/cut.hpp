@@ -62,8 +62,9 @@ struct Loan {
   std::uint32_t lead = 1;          ///< passes
   std::uint32_t at_once = 0;       ///< micro-batches that are lent at most at the same time
   std::uint32_t leaving = 0;       ///< micro-batches that may be on their way out at the same time; 0: any number
-  /// By replica and tensor rank of `from`, the tensor rank of `to` that holds what it lends, or the host, a device.
-  std::vector<std::vector<std::uint32_t>> helpers;
+  /// By replica and tensor rank of `from`, the device of `to` or the host that holds what it lends; no_device: it lends
+  /// nothing.
+  std::vector<std::vector<program::DeviceId>> helpers;
   [[nodiscard]] bool is_to_host() const { return to == no_stage; }
 };
 

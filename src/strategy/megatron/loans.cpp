@@ -4,23 +4,22 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "hosts.hpp"
 #include "recomputation.hpp"
 #include "tessera/base/error.hpp"
-#include "tessera/machine/routes.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
 
-/// Takes what a loan lends from what is left of its stage's; returns its bytes. InputError where that is too little.
-std::int64_t take(const LoanOptions& loan, KeptBytes& left) {
+/// Takes what a device lends from what is left to it: so many bytes, or without a number all. Returns its bytes.
+/// InputError where that is too little.
+std::int64_t take(const LoanOptions& loan, std::int64_t bytes, KeptBytes& left) {
   workload::LayerSections chosen = sections_of(loan.tensors);
   if (loan.tensors.empty()) chosen.set();
   std::int64_t kept = 0;
   for (std::size_t i = 0; i < left.size(); ++i) kept += chosen[i] ? left.at(i) : 0;
-  const std::int64_t wanted = loan.bytes.value() > 0 ? loan.bytes.value() : kept;
+  const std::int64_t wanted = bytes > 0 ? bytes : kept;
   if (wanted > kept || kept == 0) {
     throw InputError(
         fmt::format("stage {} is to lend {} of a micro-batch, and keeps {} of these tensors that are not "
@@ -46,49 +45,28 @@ void refuse_shape(const LoanOptions& loan, const Options& options, const machine
   if (loan.from == loan.to) throw InputError(fmt::format("stage {} lends to itself", loan.from));
 }
 
-/// Of a replica: the nearest pair first, by hops, then by rank.
-std::vector<std::uint32_t> helper_ranks(const Cut& cut, const machine::Machine& machine, const Loan& loan,
-                                        std::uint32_t replica) {
-  struct Pair {
-    std::size_t hops;
-    std::uint32_t from, to;
-    auto operator<=>(const Pair&) const = default;
-  };
-  const auto ranks = static_cast<std::uint32_t>(cut.options.tensor);
-  const machine::Routes routes(machine.network);
-  std::vector<Pair> pairs;
-  for (std::uint32_t from = 0; from < ranks; ++from) {
-    for (std::uint32_t to = 0; to < ranks; ++to) {
-      const std::size_t hops =
-          routes.links(cut.device({from, replica, loan.from}), cut.device({to, replica, loan.to})).size();
-      pairs.push_back({hops, from, to});
-    }
-  }
-  std::ranges::sort(pairs);
-  std::vector<std::uint32_t> helper(ranks, ranks);
-  std::vector<bool> is_taken(ranks);
-  for (const Pair& pair : pairs) {
-    if (helper[pair.from] < ranks || is_taken[pair.to]) continue;
-    helper[pair.from] = pair.to;
-    is_taken[pair.to] = true;
-  }
-  return helper;
-}
-
-/// Of each tensor rank.
-std::vector<std::uint32_t> nearest_hosts(const Cut& cut, const machine::Machine& machine, const Loan& loan,
-                                         std::uint32_t replica) {
-  std::vector<std::uint32_t> nearest;
-  for (std::uint32_t rank = 0; rank < cut.options.tensor; ++rank)
-    nearest.push_back(nearest_host(machine, cut.device({rank, replica, loan.from})));
-  return nearest;
-}
-
 /// Micro-batches that may be on their way out at once.
 std::uint32_t leaving_of(const LoanOptions& loan) {
   constexpr std::int64_t double_buffered = 2;
   if (loan.buffers > 0) return static_cast<std::uint32_t>(loan.buffers - 1);
   return loan.to < 0 ? static_cast<std::uint32_t>(double_buffered - 1) : 0;
+}
+
+Loan read_loan(const LoanOptions& options, const machine::Machine& machine, const Cut& cut,
+               std::vector<KeptBytes>& left) {
+  Loan loan;
+  loan.from = static_cast<std::uint32_t>(options.from);
+  loan.to = options.to < 0 ? no_stage : static_cast<std::uint32_t>(options.to);
+  loan.lead = static_cast<std::uint32_t>(options.lead);
+  loan.at_once = most_lent(with_loan(stage_actions(cut, loan.from), 0, loan.lead), 0);
+  loan.leaving = leaving_of(options);
+  loan.helpers = helpers_of(options, cut, machine);
+  loan.bytes = options.bytes.value();
+  for (std::uint32_t replica = 0; replica < loan.helpers.size(); ++replica)
+    for (std::uint32_t rank = 0; rank < loan.helpers[replica].size(); ++rank)
+      if (loan.helpers[replica][rank] != program::no_device)
+        loan.bytes = take(options, loan.bytes, left[cut.rank({rank, replica, loan.from})]);
+  return loan;
 }
 
 }  // namespace
@@ -119,41 +97,17 @@ void read_loans(const config::Table& table, const Job& job, Cut& cut, config::Di
   const config::Location where = where_of(table, "loans");
   if (!cut.training()) return diagnostics.error(where, "loans: nothing is kept outside training");
   if (options.interleave > 1) return diagnostics.error(where, "loans are of stages with one chunk: interleave = 1");
-  std::vector<KeptBytes> left;
-  for (std::uint32_t stage = 0; stage < options.pipeline; ++stage) left.push_back(kept_by_section(cut, stage));
+  std::vector<KeptBytes> left;  // by rank
+  for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank)
+    left.push_back(kept_by_section(cut, cut.place(rank).stage));
   for (std::size_t i = 0; i < options.loans.size(); ++i) {
-    const LoanOptions& loan = options.loans[i];
     try {
-      refuse_shape(loan, options, job.machine);
-      const auto from = static_cast<std::uint32_t>(loan.from);
-      const std::uint32_t to = loan.to < 0 ? no_stage : static_cast<std::uint32_t>(loan.to);
-      const auto lead = static_cast<std::uint32_t>(loan.lead);
-      Loan taken{from,
-                 to,
-                 take(loan, left[from]),
-                 lead,
-                 most_lent(with_loan(stage_actions(cut, from), 0, lead), 0),
-                 leaving_of(loan),
-                 {}};
-      for (std::uint32_t replica = 0; replica < options.data; ++replica)
-        taken.helpers.push_back(taken.is_to_host() ? nearest_hosts(cut, job.machine, taken, replica)
-                                                   : helper_ranks(cut, job.machine, taken, replica));
-      cut.loans.push_back(std::move(taken));
+      refuse_shape(options.loans[i], options, job.machine);
+      cut.loans.push_back(read_loan(options.loans[i], job.machine, cut, left));
     } catch (const InputError& error) {
       diagnostics.error(where, fmt::format("loan {} of {}: {}", i, options.loans.size(), error.what()));
     }
   }
-}
-
-std::vector<LoanPair> pairs_of(const Cut& cut, const Loan& loan) {
-  std::vector<LoanPair> pairs;
-  for (std::uint32_t replica = 0; replica < loan.helpers.size(); ++replica) {
-    const std::vector<std::uint32_t>& helpers = loan.helpers[replica];
-    for (std::uint32_t rank = 0; rank < helpers.size(); ++rank)
-      pairs.push_back({cut.device({rank, replica, loan.from}),
-                       loan.is_to_host() ? helpers[rank] : cut.device({helpers[rank], replica, loan.to})});
-  }
-  return pairs;
 }
 
 program::LoanSlots loan_slots(std::uint32_t loan) {
@@ -174,29 +128,18 @@ program::LoanShape loan_shape(program::Program& program, const Cut& cut, std::si
   return shape;
 }
 
-std::vector<program::PipelineAction> actions_with_loans(const Cut& cut, std::uint32_t stage,
+std::vector<program::PipelineAction> actions_with_loans(const Cut& cut, const LoansOfDevice& loans,
                                                         std::vector<program::PipelineAction> actions) {
-  for (std::uint32_t i = 0; i < cut.loans.size(); ++i)
-    if (cut.loans[i].from == stage) actions = with_loan(actions, i, cut.loans[i].lead);
+  for (const std::uint32_t i : loans.lent) actions = with_loan(actions, i, cut.loans[i].lead);
   return actions;
 }
 
-std::int64_t room_for_loans(const Cut& cut, std::uint32_t stage) {
-  std::int64_t bytes = 0;
-  for (const Loan& loan : cut.loans) bytes += loan.to == stage ? loan.bytes * loan.at_once : 0;
-  return bytes;
-}
-
-void add_loan_streams(program::Program& program, const Cut& cut, std::uint32_t stage,
+void add_loan_streams(program::Program& program, const Cut& cut, const LoansOfDevice& loans,
                       std::vector<program::BlockId>& streams) {
-  for (std::size_t i = 0; i < cut.loans.size(); ++i) {
-    const Loan& loan = cut.loans[i];
-    if (loan.from != stage && loan.to != stage) continue;
+  for (std::uint32_t i = 0; i < cut.loans.size(); ++i) {
     const program::LoanShape shape = loan_shape(program, cut, i);
-    if (loan.to == stage) {
-      program::add_held_streams(program, shape, streams);
-      continue;
-    }
+    if (std::ranges::binary_search(loans.held, i)) program::add_held_streams(program, shape, streams);
+    if (!std::ranges::binary_search(loans.lent, i)) continue;
     streams.push_back(loan_out_stream(program, shape));
     streams.push_back(loan_back_stream(program, shape));
   }

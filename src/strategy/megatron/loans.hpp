@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "cut.hpp"
+#include "loan_pairs.hpp"
 #include "tessera/program/loans.hpp"
 
 namespace tessera::strategy::megatron {
@@ -19,28 +19,19 @@ using KeptBytes = std::array<std::int64_t, workload::LayerOperators::section_cou
 /// `diagnostics`.
 void read_loans(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics);
 
-/// Two devices of a loan.
-struct LoanPair {
-  program::DeviceId lender = 0, helper = 0;
-};
-/// Replica by replica, by tensor rank of the lender.
-[[nodiscard]] std::vector<LoanPair> pairs_of(const Cut& cut, const Loan& loan);
-
 /// What the slots, events and channels of a loan are.
 [[nodiscard]] program::LoanSlots loan_slots(std::uint32_t loan);
 /// What the code of a loan's lender and helper is made of; loans are known by their place in Cut::loans.
 [[nodiscard]] program::LoanShape loan_shape(program::Program& program, const Cut& cut, std::size_t loan);
-/// A stage's actions, with those of what it lends.
-[[nodiscard]] std::vector<program::PipelineAction> actions_with_loans(const Cut& cut, std::uint32_t stage,
+/// A stage's actions, with those of what a device of it lends.
+[[nodiscard]] std::vector<program::PipelineAction> actions_with_loans(const Cut& cut, const LoansOfDevice& loans,
                                                                       std::vector<program::PipelineAction> actions);
-/// Room of each device of a stage for what others lend to it.
-[[nodiscard]] std::int64_t room_for_loans(const Cut& cut, std::uint32_t stage);
 
 /// What hosts do that hold what stages lend: behind the layout, which has told the lenders of them.
 void add_host_streams(program::Program& program, const Cut& cut);
 
-/// Streams of a stage beside the main one.
-void add_loan_streams(program::Program& program, const Cut& cut, std::uint32_t stage,
+/// Streams of a device beside the main one.
+void add_loan_streams(program::Program& program, const Cut& cut, const LoansOfDevice& loans,
                       std::vector<program::BlockId>& streams);
 
 }  // namespace tessera::strategy::megatron

@@ -66,6 +66,11 @@ const config::Schema<LoanOptions>& loan_schema() {
         .optional();
     s.quantity("bytes", &LoanOptions::bytes, "that each device lends of a micro-batch; 0: all of those tensors")
         .otherwise("0 B");
+    s.integers("lenders", &LoanOptions::lenders,
+               "devices of from that lend; when absent, all of them, each to the nearest device of to that is left")
+        .optional();
+    s.integers("helpers", &LoanOptions::helpers, "for each of the lenders, the device of to that holds what it lends")
+        .optional();
     s.integer(
          "buffers", &LoanOptions::buffers,
          "micro-batches of it that a device has room for: one that is made, the others on their way out, for which "

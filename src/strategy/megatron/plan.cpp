@@ -101,11 +101,13 @@ double forward_flops(const Cut& cut) {
 
 void add_streams(const Cut& cut, program::Program& program) {
   StageBlocks blocks(program, cut);
+  const std::vector<LoansOfDevice> loans = loans_by_rank(cut);
   std::map<StagePlace, std::vector<program::BlockId>> streams;
   for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) {
     const Place at = cut.place(rank);
     const std::uint32_t expert_rank = cut.expert_load.empty() ? 0 : blocks.load_class(cut.expert_rank(at));
-    const StagePlace place{at.stage, expert_rank, static_cast<std::uint32_t>(cut.micro_batches_of(at.data))};
+    const StagePlace place{at.stage, expert_rank, static_cast<std::uint32_t>(cut.micro_batches_of(at.data)),
+                           loans[rank]};
     const auto [found, added] = streams.try_emplace(place);
     if (added) found->second = add_stage(program, cut, blocks, place);
     program.devices[cut.devices[rank]].streams = found->second;

@@ -115,7 +115,7 @@ std::shared_ptr<const OpenCuts> listed_cuts(const config::Table& table, const Jo
 std::int64_t certain_bytes(const Cut& cut) {
   std::int64_t most = 0;
   for (std::uint32_t stage = 0; stage < cut.options.pipeline; ++stage)
-    most = std::max(most, held_bytes(cut, device_state(cut, stage)) + room_for_loans(cut, stage));
+    most = std::max(most, held_bytes(cut, device_state(cut, stage)) + loan_bytes(cut, stage).room);
   return most;
 }
 

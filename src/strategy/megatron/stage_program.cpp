@@ -58,9 +58,8 @@ void write_passes(program::Program& program, Writer& main, StageBlocks& blocks, 
 
 /// Room for what others lend, before all they do and behind all that they need.
 template <class Write>
-void for_each_held_loan(program::Program& program, const Cut& cut, std::uint32_t stage, const Write& write) {
-  for (std::size_t i = 0; i < cut.loans.size(); ++i)
-    if (cut.loans[i].to == stage) write(loan_shape(program, cut, i));
+void for_each_held_loan(program::Program& program, const Cut& cut, const LoansOfDevice& loans, const Write& write) {
+  for (const std::uint32_t loan : loans.held) write(loan_shape(program, cut, loan));
 }
 
 /// How often the backward passes of a stage use the stream beside.
@@ -120,8 +119,8 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
     write_generation(program, main, blocks, stage, at.expert_rank);
     return {main.builder().done()};
   }
-  for_each_held_loan(program, cut, stage, [&](const auto& loan) { program::write_room(main.builder(), loan); });
-  const std::vector<PipelineAction> actions = actions_with_loans(cut, stage, stage_actions(cut, stage));
+  for_each_held_loan(program, cut, at.loans, [&](const auto& loan) { program::write_room(main.builder(), loan); });
+  const std::vector<PipelineAction> actions = actions_with_loans(cut, at.loans, stage_actions(cut, stage));
   if (cut.options.streams_weights()) {
     write_layer_by_layer(program, main, blocks, at.expert_rank, at.micro_batches);
   } else {
@@ -129,7 +128,8 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
     write_passes(program, main, blocks, program::fold(actions), stage, at.expert_rank);
   }
   if (cut.training()) write_update(main, state);
-  for_each_held_loan(program, cut, stage, [&](const auto& loan) { program::write_end_of_room(main.builder(), loan); });
+  for_each_held_loan(program, cut, at.loans,
+                     [&](const auto& loan) { program::write_end_of_room(main.builder(), loan); });
   std::vector<program::BlockId> streams = {main.builder().done()};
   if (has_beside_stream(cut)) streams.push_back(beside_stream(program, cut, blocks, stage, at.micro_batches));
   if (cut.options.shards_parameters()) streams.push_back(sharding_stream(program, cut, unit_uses(cut, stage, actions)));
@@ -137,7 +137,7 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
   if (has_gradient_stream(cut)) {
     streams.push_back(gradient_stream(program, cut, announced_layers(blocks, stage, actions)));
   }
-  add_loan_streams(program, cut, stage, streams);
+  add_loan_streams(program, cut, at.loans, streams);
   return streams;
 }
 

@@ -1,6 +1,7 @@
 // The streams of the devices of a stage.
 #pragma once
 
+#include "loan_pairs.hpp"
 #include "stage_blocks.hpp"
 
 namespace tessera::strategy::megatron {
@@ -10,6 +11,7 @@ struct StagePlace {
   std::uint32_t stage = 0;
   std::uint32_t expert_rank = 0;
   std::uint32_t micro_batches = 1;  ///< of their replica
+  LoansOfDevice loans;
   friend auto operator<=>(const StagePlace&, const StagePlace&) = default;
 };
 

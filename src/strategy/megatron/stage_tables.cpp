@@ -93,10 +93,8 @@ DataTable stages_table(const Cut& cut, const Job& job) {
     kept.push_back(std::accumulate(by_section.begin(), by_section.end(), std::int64_t{0}));
     operators.push_back(repeated.operators);
     collectives.push_back(static_cast<std::int64_t>(repeated.collectives));
-    std::int64_t bytes = 0;
-    for (const Loan& loan : cut.loans) bytes += loan.from == i ? loan.bytes : 0;
-    lent.push_back(bytes);
-    room.push_back(room_for_loans(cut, i));
+    lent.push_back(loan_bytes(cut, i).lent);
+    room.push_back(loan_bytes(cut, i).room);
   }
   DataTable table{"stages", "Stages of the pipeline, one a row; amounts are of one device.", {}};
   table.index("stage", "of the pipeline", stage).integer("layers", "1", "of all chunks", layers);
@@ -105,8 +103,8 @@ DataTable stages_table(const Cut& cut, const Job& job) {
   table.text("recomputed", "sections of each layer that run again", again);
   table.integer("repeated_ps", "ps", "operators that a micro-batch runs again", operators);
   table.integer("repeated_collectives_ps", "ps", "collectives among them, alone on the network", collectives);
-  table.integer("lent_bytes", "B", "of a micro-batch, to other stages and hosts", lent);
-  table.integer("room_bytes", "B", "for what other stages lend", room);
+  table.integer("lent_bytes", "B", "of a micro-batch, to other stages and hosts, at most", lent);
+  table.integer("room_bytes", "B", "for what other stages lend, at most", room);
   return table;
 }
 
@@ -142,12 +140,15 @@ DataTable loans_table(const Cut& cut, const machine::Machine& machine) {
 void describe_loans(const Cut& cut, Plan& plan) {
   std::int64_t moved = 0;
   for (const Loan& loan : cut.loans) {
+    const std::size_t lenders = pairs_of(cut, loan).size();
+    const bool is_whole = static_cast<std::int64_t>(lenders) == cut.options.tensor * cut.options.data;
     plan.description.emplace_back(
         fmt::format("stage {} lends to {}", loan.from, loan.is_to_host() ? "hosts" : std::to_string(loan.to)),
-        fmt::format("{} of a micro-batch on each device, at most {} at once, asked for {} {} ahead{}",
-                    size_text(loan.bytes), loan.at_once, loan.lead, loan.lead == 1 ? "pass" : "passes",
+        fmt::format("{} of a micro-batch on {}, at most {} at once, asked for {} {} ahead{}", size_text(loan.bytes),
+                    is_whole ? "each device" : fmt::format("{} of its devices", lenders), loan.at_once, loan.lead,
+                    loan.lead == 1 ? "pass" : "passes",
                     loan.leaving == 0 ? "" : fmt::format(", in {} buffers", loan.leaving + 1)));
-    moved += loan.bytes * cut.micro_batches * cut.options.tensor * cut.options.data;
+    moved += loan.bytes * cut.micro_batches * static_cast<std::int64_t>(lenders);
   }
   plan.description.emplace_back("lent in all", size_text(moved) + ", and as much back");
 }

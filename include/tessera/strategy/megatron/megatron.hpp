@@ -36,12 +36,14 @@ struct StageOptions {
 
 /// [[strategy.loans]]: one stage sends what it keeps to another one, or to hosts, until it needs it.
 struct LoanOptions {
-  std::int64_t from = 0, to = -1;    ///< stages; -1: the host that is nearest to each device
-  std::vector<std::string> tensors;  ///< sections of a layer, whose kept activations are lent; empty: all
-  Bytes bytes{};                     ///< of each device and micro-batch; 0: all of those
-  std::int64_t lead = 1;             ///< passes before the backward pass when they are asked for
-  std::int64_t buffers = 0;          ///< micro-batches that a device holds of it at most: one that is made, the others
-                                     ///< on their way out; 0: 2 to a host, any number to a stage
+  std::int64_t from = 0, to = -1;     ///< stages; -1: the host that is nearest to each device
+  std::vector<std::string> tensors;   ///< sections of a layer, whose kept activations are lent; empty: all
+  Bytes bytes{};                      ///< of each device and micro-batch; 0: all of those
+  std::vector<std::int64_t> lenders;  ///< devices of `from` that lend; empty: all of them, each to the nearest one
+  std::vector<std::int64_t> helpers;  ///< the device of `to` for each of them
+  std::int64_t lead = 1;              ///< passes before the backward pass when they are asked for
+  std::int64_t buffers = 0;           ///< micro-batches that a device holds of it at most: one that is made, the others
+                                      ///< on their way out; 0: 2 to a host, any number to a stage
 };
 
 /// [[strategy.ways]]: the devices that something between two stages passes.
