@@ -5,13 +5,13 @@
 namespace tessera::strategy::watos {
 
 Contender contender_of(const Candidate& candidate, const NamedProblem& named, const Solution& solution,
-                       std::string origin, bool unused_first) {
+                       std::string origin, const machine::Machine* wafer) {
   Contender one;
   one.text = candidate.text();
   one.origin = std::move(origin);
   one.predicted = predicted(named.problem, solution);
   one.keys = with_cut(config::Table(), candidate.cut, named.layers);
-  config::merge(*one.keys, *keys_of(named, solution, unused_first));
+  config::merge(*one.keys, *keys_of(named, solution, wafer));
   return one;
 }
 

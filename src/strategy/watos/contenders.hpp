@@ -16,9 +16,10 @@ struct Contender {
   bool is_certain = false;  ///< it is simulated whatever others do
 };
 
-/// Of one of the candidate's problems. `unused_first`: what goes between stages takes ways of its own (section IV-E-2).
+/// Of one of the candidate's problems. `wafer`: loans are dealt out die by die there, and what goes between stages
+/// takes ways of its own (section IV-E-2); null: dies of a stage lend alike, and all takes the machine's ways.
 [[nodiscard]] Contender contender_of(const Candidate& candidate, const NamedProblem& named, const Solution& solution,
-                                     std::string origin, bool unused_first);
+                                     std::string origin, const machine::Machine* wafer);
 
 /// The origin of plans by Megatron's rules: tensor parallelism fills a node of GPUs, eight at most; of what leaves
 /// the fewest dies idle the pipeline is as short as fits; the least recomputation that fits, of none, selective and
@@ -31,8 +32,8 @@ inline constexpr const char* at_best = "MG-wafer (b)";
 /// and down columns, in tiles of every shape. By rule all; at their best so many as are predicted to be the fastest.
 [[nodiscard]] std::vector<Contender> rivals(const std::vector<Candidate>& candidates, std::size_t best);
 
-/// Plans drawn at random, keyed by the seed: a candidate that is not pruned, a set of each stage, places, pairs.
-[[nodiscard]] std::vector<Contender> random_plans(const std::vector<Candidate>& candidates, std::uint64_t seed,
+/// Plans drawn at random, keyed by the job's seed: a candidate that is not pruned, a set of each stage, places, pairs.
+[[nodiscard]] std::vector<Contender> random_plans(const std::vector<Candidate>& candidates, const Job& job,
                                                   std::int64_t count);
 
 }  // namespace tessera::strategy::watos

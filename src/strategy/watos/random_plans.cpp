@@ -31,20 +31,20 @@ std::optional<Solution> drawn(const Candidate& candidate, const KeyedRandom& ran
 
 }  // namespace
 
-std::vector<Contender> random_plans(const std::vector<Candidate>& candidates, std::uint64_t seed, std::int64_t count) {
+std::vector<Contender> random_plans(const std::vector<Candidate>& candidates, const Job& job, std::int64_t count) {
   std::vector<std::size_t> usable;
   for (std::size_t i = 0; i < candidates.size(); ++i)
     if (candidates[i].pruned.empty()) usable.push_back(i);
   std::vector<Contender> found;
   constexpr std::int64_t tries = 20;  // of which most fit
-  const KeyedRandom keys(seed, random_stream("watos: random plans"));
+  const KeyedRandom keys(job.seed, random_stream("watos: random plans"));
   for (std::int64_t i = 0; i < tries * count && static_cast<std::int64_t>(found.size()) < count && !usable.empty();
        ++i) {
     const KeyedRandom random(keys.bits(static_cast<std::uint64_t>(i)), random_stream("watos: random plan"));
     const std::size_t which = usable[random.below(~std::uint64_t{0}, usable.size())];
     const std::optional<Solution> solution = drawn(candidates[which], random);
     if (!solution) continue;
-    found.push_back(contender_of(candidates[which], candidates[which].named, *solution, "random", true));
+    found.push_back(contender_of(candidates[which], candidates[which].named, *solution, "random", &job.machine));
     found.back().is_certain = true;
   }
   return found;

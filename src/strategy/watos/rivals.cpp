@@ -46,7 +46,8 @@ std::vector<Uniform> uniform_plans(const std::vector<Candidate>& candidates, std
     for (const std::uint16_t set : megatron_sets(candidate.plain)) {
       solution.sets.assign(problem.count(), set);
       if (!fits_alone(problem, solution)) continue;
-      Uniform one{contender_of(candidate, candidate.plain, solution, origin, false), candidate.plain.sets[set].front()};
+      Uniform one{contender_of(candidate, candidate.plain, solution, origin, nullptr),
+                  candidate.plain.sets[set].front()};
       one.contender.text += fmt::format(", {}, {}", one.set, order == 0 ? "along rows" : "down columns");
       found.push_back(std::move(one));
       break;

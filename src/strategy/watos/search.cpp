@@ -135,7 +135,7 @@ class Search {
   void contend(std::size_t candidate, const Solution& solution, Step step) {
     contenders_.push_back(contender_of(
         candidates_[candidate], step == Step::scheduler ? candidates_[candidate].plain : candidates_[candidate].named,
-        solution, name_of(step), step >= Step::memory));
+        solution, name_of(step), step >= Step::memory ? &question_.job.machine : nullptr));
   }
 
   /// Those of the last step first, which are simulated whatever the others do.
@@ -152,7 +152,7 @@ class Search {
     add_steps_before();
     if (options_.rivals)
       for (Contender& rival : rivals(candidates_, rivals_at_best)) contenders_.push_back(std::move(rival));
-    for (Contender& one : random_plans(candidates_, question_.job.seed, options_.random_plans))
+    for (Contender& one : random_plans(candidates_, question_.job, options_.random_plans))
       contenders_.push_back(std::move(one));
   }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "die_loans.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::strategy::watos {
@@ -35,16 +36,33 @@ Value stages_of(const NamedProblem& named, const Solution& solution) {
   return {stages, {}};
 }
 
-Value loans_of(const std::vector<PairedBytes>& loans) {
+std::shared_ptr<Table> loan_of(const Pair& pair, std::int64_t bytes) {
+  auto one = std::make_shared<Table>();
+  set_number(*one, "from", pair.sender);
+  set_number(*one, "to", pair.helper);
+  one->set("bytes", {config::format_quantity(bytes, config::Unit::bytes), {}});
+  return one;
+}
+
+Value numbers_of(const std::vector<machine::NodeId>& dies) {
+  return list_of(std::vector<std::int64_t>(dies.begin(), dies.end()));
+}
+
+/// Die by die where there is a wafer and bytes come out even there.
+Array loans_of(const NamedProblem& named, const Solution& solution, const machine::Machine* wafer) {
+  const std::vector<PairedBytes> loans = lend(named.problem, solution).loans;
+  std::vector<DieLoan> by_die;
+  if (wafer != nullptr) by_die = die_loans(named.problem, solution, loans, *wafer);
   Array all;
-  for (const PairedBytes& loan : loans) {
-    auto one = std::make_shared<Table>();
-    set_number(*one, "from", loan.pair.sender);
-    set_number(*one, "to", loan.pair.helper);
-    one->set("bytes", {config::format_quantity(loan.bytes, config::Unit::bytes), {}});
+  for (const DieLoan& loan : by_die) {
+    const std::shared_ptr<Table> one = loan_of(loan.pair, loan.bytes);
+    one->set("lenders", numbers_of(loan.lenders));
+    one->set("helpers", numbers_of(loan.helpers));
     all.push_back({one, {}});
   }
-  return {all, {}};
+  if (!by_die.empty()) return all;
+  for (const PairedBytes& loan : loans) all.push_back({loan_of(loan.pair, loan.bytes), {}});
+  return all;
 }
 
 }  // namespace
@@ -78,12 +96,12 @@ TablePointer with_cut(const Table& table, const Cut& cut, const std::vector<std:
   return found;
 }
 
-TablePointer keys_of(const NamedProblem& named, const Solution& solution, bool unused_first) {
+TablePointer keys_of(const NamedProblem& named, const Solution& solution, const machine::Machine* wafer) {
   auto found = std::make_shared<Table>();
-  found->set("routes", {std::string(unused_first ? "unused-first" : "machine"), {}});
+  found->set("routes", {std::string(wafer != nullptr ? "unused-first" : "machine"), {}});
   found->set("stages", stages_of(named, solution));
-  const std::vector<PairedBytes> loans = lend(named.problem, solution).loans;
-  if (!loans.empty()) found->set("loans", loans_of(loans));
+  Array loans = loans_of(named, solution, wafer);
+  if (!loans.empty()) found->set("loans", {std::move(loans), {}});
   return found;
 }
 

@@ -29,8 +29,8 @@ using TablePointer = std::shared_ptr<config::Table>;
 /// With the keys of a cut. `layers`: by stage; empty: dealt out by time.
 [[nodiscard]] TablePointer with_cut(const config::Table& table, const Cut& cut,
                                     const std::vector<std::int64_t>& layers);
-/// Keys of a solution, to be laid over a table with its cut.
-[[nodiscard]] TablePointer keys_of(const NamedProblem& problem, const Solution& solution, bool unused_first);
+/// Keys of a solution, to be laid over a table with its cut. `wafer`: as contender_of() has it.
+[[nodiscard]] TablePointer keys_of(const NamedProblem& named, const Solution& solution, const machine::Machine* wafer);
 /// Whether a table has all that keys_of() says.
 [[nodiscard]] bool is_closed(const config::Table& table);
 
