@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace tessera::strategy::watos {
 namespace {
+
+constexpr std::size_t few_partners = 8;
+constexpr std::size_t pairs_of_a_sweep = 10000;
 
 /// Places along bands of one coordinate, there and back.
 template <class Across, class Along>
@@ -84,12 +88,27 @@ void all_arrangements(const Problem& problem, Solution& solution, std::size_t ta
   }
 }
 
+/// By place, those that it is exchanged with: all, or on a large wafer the nearest ones.
+std::vector<std::vector<std::uint16_t>> partners(const Problem& problem, std::size_t stand) {
+  std::vector<std::uint16_t> all(problem.places.size());
+  std::iota(all.begin(), all.end(), std::uint16_t{0});
+  const std::size_t most = std::max(few_partners, pairs_of_a_sweep / stand);
+  std::vector<std::vector<std::uint16_t>> found(all.size(), all);
+  if (all.size() <= most) return found;
+  for (std::uint16_t place = 0; place < found.size(); ++place) {
+    std::ranges::stable_sort(
+        found[place], {}, [&](std::uint16_t other) { return distance(problem.places[place], problem.places[other]); });
+    found[place].resize(most);
+  }
+  return found;
+}
+
 /// Exchanges of two places, until none gains.
-void exchange(const Problem& problem, Best& best) {
+void exchange(const std::vector<std::vector<std::uint16_t>>& partners, Best& best) {
   for (bool gains = true; gains;) {
     gains = false;
     for (std::size_t i = 0; i < best.at().places.size(); ++i) {
-      for (std::uint16_t place = 0; place < problem.places.size(); ++place) {
+      for (const std::uint16_t place : partners[best.at().places[i]]) {
         Solution other = best.at();
         if (other.places[i] == place) continue;
         const auto holder = std::ranges::find(other.places, place);
@@ -134,11 +153,12 @@ std::vector<std::uint16_t> best_places(const Problem& problem, const Solution& s
   for (std::vector<std::uint16_t>& order : serpentines(problem)) {
     starts.push_back(std::move(order));
   }
+  const std::vector<std::vector<std::uint16_t>> near = partners(problem, solution.places.size());
   for (std::vector<std::uint16_t>& start : starts) {
     Solution from = solution;
     from.places = std::move(start);
     Best found(judge, std::move(from));
-    exchange(problem, found);
+    exchange(near, found);
     if (found.beats(best)) best = found;
   }
   return best.at().places;

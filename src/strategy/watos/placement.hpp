@@ -9,7 +9,8 @@
 namespace tessera::strategy::watos {
 
 /// The stages of a solution at places of least fitness, its sets and pairs as they are: of all arrangements where they
-/// are few; else from serpentines on, with exchanges of two places, free ones included, until none gains.
+/// are few; else from serpentines on, with exchanges of two places, free ones included, until none gains. Where there
+/// are more than a hundred each is exchanged with the nearest ones alone, so that a sweep has ten thousand.
 [[nodiscard]] std::vector<std::uint16_t> best_places(const Problem& problem, const Solution& solution,
                                                      const Judge& judge);
 /// Arrangements that are all looked at.
