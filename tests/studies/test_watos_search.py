@@ -49,10 +49,11 @@ class Plans(unittest.TestCase):
             row("MG-wafer (b)", 12.0, 0, candidate="not run", reason="struck out by its bound"), row("cuts", 1.0, 0, reason="needs 76.3 GB"))
 
     def test_of_each_kind_the_best_counts_and_what_was_struck_out_is_said(self):
-        text = search_plans.rivals({64: self.ROWS})
-        for line in ("| 64 | the search | TP 8, PP 7, 2x4 | 9.900 | 10.000 | +0.00 |", "| 64 | MG-wafer (a) | by rule | 11.000 | 11.000 | +10.00 |",
-                     "| 64 | MG-wafer (b) | not run | 12.000 | bound is slower | +20.00 |", "| 64 | bar of the issue |  |  | 11.230 | +12.30 |"):
+        text = search_plans.rivals({(64, 1): self.ROWS, (64, 2): self.ROWS})
+        for line in ("| 64 | 1 | the search | TP 8, PP 7, 2x4 | 9.900 | 10.000 | +0.00 |", "| 64 | 1 | MG-wafer (a) | by rule | 11.000 | 11.000 | +10.00 |",
+                     "| 64 | 2 | MG-wafer (b) | not run | 12.000 | bound is slower | +20.00 |", "| 64 | 1 | bar of the trial |  |  | 11.230 | +12.30 |"):
             self.assertIn(line, text)
+        self.assertEqual(text.count("bar of the trial"), 1)
 
     def test_predictions_are_judged_on_random_plans_and_the_choice_against_all(self):
         drawn = [row("random", 10 + number, 10 + 1.01 * number, candidate=f"TP {1 + number % 2}") for number in range(24)]
@@ -119,8 +120,8 @@ class Page(unittest.TestCase):
         self.assertLessEqual(value("median deviation %"), 5.0)
         self.assertLessEqual(value("the search's plan over the fastest of all that were simulated %"), 2.0)
         self.assertLessEqual(float(re.search(r"\| plan found under predictor \| [^|]+ \| [\d.]+ \| ([-+\d.]+) \|", text).group(1)), 1.0)
-        for batch in search_plans.BARS:
-            over = float(re.search(rf"\| {batch} \| bar of the issue \|  \|  \| [\d.]+ \| ([-+\d.]+) \|", text).group(1))
+        for batch, micro_batch in search_plans.BARS:
+            over = float(re.search(rf"\| {batch} \| {micro_batch} \| bar of the trial \|  \|  \| [\d.]+ \| ([-+\d.]+) \|", text).group(1))
             self.assertGreaterEqual(over, 0.0)  # the bar is no faster than the chosen plan
 
 
