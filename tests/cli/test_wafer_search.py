@@ -21,7 +21,7 @@ class WaferSearch(CliTest):
         for _ in ("fills it", "reads it"):
             self.plan("again.toml", "--cache", "cache", ranks=2)
             self.assertEqual(plan, (self.folder / "again.toml").read_text())
-        self.assertIn("[[strategy.loans]]", plan)                 # it has to lend
+        self.assertRegex(plan, r"\[\[strategy.loans\]\]\n(.+\n)+lenders = ")  # it has to lend, and does so die by die
         self.assertIn("recomputation", plan)
 
     def test_results_and_tables_are_the_same_on_any_number_of_ranks_with_both_synchronisers(self):
