@@ -58,8 +58,9 @@ def _draw_stages(axes, placed, loans):
             _arrow(axes, centres.loc[pair["from"]].to_numpy(), centres.loc[pair["to"]].to_numpy(), LOAN, 0.25, 1.8)
     handles = [Line2D([], [], color=PIPELINE, label="to the next stage")]
     if loans is not None and len(loans):
-        most = unit_of("B", loans["bytes"].max())
-        low, high = loans["bytes"].min() / most[1], loans["bytes"].max() / most[1]
+        by_die = loans.groupby(["lender", "to_stage"])["bytes"].sum()
+        most = unit_of("B", by_die.max())
+        low, high = by_die.min() / most[1], by_die.max() / most[1]
         handles.append(Line2D([], [], color=LOAN, label=f"lends {low:.3g} to {high:.3g} {most[0]} of a micro-batch on each die{_to_hosts(loans)}"))
     axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=3.6, ncols=1, frameon=False)
     axes.set_title("stages: number of each die's")

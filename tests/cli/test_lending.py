@@ -18,7 +18,7 @@ class Lending(CliTest):
     def test_it_says_what_was_lent_waited_for_and_moved(self):
         said = self.tessera(*self.RUN).stdout
         self.assertIn("stage 0 lends to 3", said)
-        self.assertIn("30.0 kB of a micro-batch on 2 of its devices", said)
+        self.assertIn("stage 1 lends to 2 on each device 50.0 kB to 80.0 kB of a micro-batch", said)
         self.assertIn("lent in all 31.7 MB, and as much back", " ".join(said.split()))
         self.assertRegex(said, r"offload +[\d.]+ [pnum]?s")
 

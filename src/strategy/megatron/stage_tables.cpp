@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "device_state.hpp"
@@ -137,18 +139,47 @@ DataTable loans_table(const Cut& cut, const machine::Machine& machine) {
   return table;
 }
 
+/// Loans between the same two stages that are asked for alike.
+struct SameLoans {
+  const Loan* first = nullptr;
+  std::map<program::DeviceId, std::int64_t> lent;  ///< B of a micro-batch, by lender
+};
+
+std::vector<SameLoans> same_loans(const Cut& cut) {
+  std::vector<SameLoans> all;
+  for (const Loan& loan : cut.loans) {
+    auto same = std::ranges::find_if(all, [&](const SameLoans& other) {
+      const Loan& one = *other.first;
+      return one.from == loan.from && one.to == loan.to && one.lead == loan.lead && one.leaving == loan.leaving;
+    });
+    if (same == all.end()) same = all.insert(all.end(), {&loan, {}});
+    for (const LoanPair& pair : pairs_of(cut, loan)) same->lent[pair.lender] += loan.bytes;
+  }
+  return all;
+}
+
+std::string lent_text(const Cut& cut, const SameLoans& same) {
+  std::int64_t least = same.lent.begin()->second, most = least;
+  for (const auto& [lender, bytes] : same.lent) {
+    least = std::min(least, bytes);
+    most = std::max(most, bytes);
+  }
+  const bool is_whole = static_cast<std::int64_t>(same.lent.size()) == cut.options.tensor * cut.options.data;
+  return fmt::format("{} {} of a micro-batch",
+                     is_whole ? "on each device" : fmt::format("on {} of its devices", same.lent.size()),
+                     least == most ? size_text(most) : size_text(least) + " to " + size_text(most));
+}
+
 void describe_loans(const Cut& cut, Plan& plan) {
   std::int64_t moved = 0;
-  for (const Loan& loan : cut.loans) {
-    const std::size_t lenders = pairs_of(cut, loan).size();
-    const bool is_whole = static_cast<std::int64_t>(lenders) == cut.options.tensor * cut.options.data;
+  for (const SameLoans& same : same_loans(cut)) {
+    const Loan& loan = *same.first;
     plan.description.emplace_back(
         fmt::format("stage {} lends to {}", loan.from, loan.is_to_host() ? "hosts" : std::to_string(loan.to)),
-        fmt::format("{} of a micro-batch on {}, at most {} at once, asked for {} {} ahead{}", size_text(loan.bytes),
-                    is_whole ? "each device" : fmt::format("{} of its devices", lenders), loan.at_once, loan.lead,
+        fmt::format("{}, at most {} at once, asked for {} {} ahead{}", lent_text(cut, same), loan.at_once, loan.lead,
                     loan.lead == 1 ? "pass" : "passes",
                     loan.leaving == 0 ? "" : fmt::format(", in {} buffers", loan.leaving + 1)));
-    moved += loan.bytes * cut.micro_batches * static_cast<std::int64_t>(lenders);
+    for (const auto& [lender, bytes] : same.lent) moved += bytes * cut.micro_batches;
   }
   plan.description.emplace_back("lent in all", size_text(moved) + ", and as much back");
 }
