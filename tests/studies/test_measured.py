@@ -2,7 +2,7 @@
 
 import unittest
 
-from _measured import SOURCES, compare, rows_of
+from _measured import SOURCES, collectives, compare, rows_of
 from _measured.rows import read, settings
 from _runs import ROOT
 
@@ -85,6 +85,28 @@ class Order(unittest.TestCase):
         rows = [row_like(iter_time_s="1.0"), row_like(iter_time_s="2.0", gpus="64")]
         # 10 % too slow and 20 % too fast.
         self.assertEqual(compare.in_a_line(rows, [1.1, 1.6])[:5], (2, "32 to 64", "15.0", "-5.0", "20.0"))
+
+
+class Collectives(unittest.TestCase):
+    def row(self, **values):
+        return {"source_id": "a source", "machine": "h100-cluster", "nodes": "2", "gpus_per_node": "4", "nics_per_node": "4", "op": "all-reduce", "bytes": str(1 << 20), "seconds": "0.001"} | values
+
+    def test_every_row_is_a_step_on_a_machine_that_there_is(self):
+        for row in collectives.read():
+            job = dict(collectives.settings(row))
+            self.assertTrue((ROOT / "inputs" / "machines" / f"{job['machine.include']}.toml").exists(), row)
+            self.assertIn(f'bytes = "{row["bytes"]} B"', job["strategy.step"])
+            self.assertEqual("machine.topology.pcie_bandwidth" in job, row["nics_per_node"] != row["gpus_per_node"])
+
+    def test_bus_bandwidth_and_what_small_and_large_ones_are_off_by(self):
+        # 1 MiB in 1 ms, all-reduced over eight: 2 x 7/8 of it pass each link, 1.835 GB/s; half of that where it takes twice as long.
+        self.assertAlmostEqual(collectives.bus(self.row(), 1e-3), 1.835, 3)
+        self.assertAlmostEqual(collectives.bus(self.row(op="reduce-scatter"), 1e-3), 0.9175, 3)
+        rows = [self.row(), self.row(bytes=str(1 << 30), seconds="1"), self.row(bytes=str(1 << 31), seconds="1", nics_per_node="2")]
+        found = collectives.outcome(rows, [0.002, 0.9, 1.3])
+        self.assertEqual(found.summary, {"collectives_small_mean_pct": "100.0", "collectives_small_most_pct": "100.0", "collectives_large_mean_pct": "20.0", "collectives_large_most_pct": "30.0"})
+        self.assertIn("| a source | 2 x 4 H100, 2 NICs | all-reduce | 2,048 |", found.tables["measured-collectives"])
+        self.assertIn("| 2 x 4 H100 | all-reduce | 1 | 2 | 1 | +100.0 |", found.tables["measured-collectives"])
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""The parts of the study of measured iterations, one for each source; rows that none of them takes are not compared, and the page says why."""
+"""The parts of the study of measured iterations, one for each source, and of what they are made of; rows that none of them takes are not compared, and the page says why."""
 
 from statistics import median
 
 from _parts import Outcome
 from _runs import table
 
-from . import compare, stages
+from . import collectives, compare, stages
 from .rows import read
 
 HEADER = ("source", "rows", "GPUs", "mean deviation %", "signed mean %", "greatest %", "cuts in order", "all in order", "jobs, cuts", "regret %", "random cut %")
@@ -36,7 +36,7 @@ def part(source):
     return study
 
 
-PARTS = {**{source: part(source) for source in SOURCES}, "stages": stages.study}
+PARTS = {**{source: part(source) for source in SOURCES}, "stages": stages.study, "collectives": collectives.study}
 
 
 def overview(simulator):

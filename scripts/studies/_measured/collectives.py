@@ -1,0 +1,54 @@
+"""Collectives alone, of inputs/measured/collectives.csv: one step of a script on the stock machine, with what the machine file chooses."""
+
+import csv
+
+from _parts import Outcome, seconds
+from _runs import ROOT, deviation, max_abs, mean_abs, table
+
+TABLE = ROOT / "inputs" / "measured" / "collectives.csv"
+EXPERIMENT = "measured/collective.toml"
+MIB = 1 << 20
+SMALL = MIB  # B; up to there latencies count
+PCIE = (("machine.topology.pcie_bandwidth", "63 GB/s"),)  # generation 5, 16 lanes: 32 GT/s x 16 x 128 / 130 / 8; where GPUs share NICs
+
+
+def read(path=TABLE):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def settings(row):
+    topology = [(f"machine.topology.{key}", row[key]) for key in ("nodes", "gpus_per_node", "nics_per_node")]
+    step = f'[{{op = "{row["op"]}", group = "all", bytes = "{row["bytes"]} B", element = "4 B"}}]'
+    shared = PCIE if row["nics_per_node"] != row["gpus_per_node"] else ()
+    return (("machine.include", row["machine"]), *topology, *shared, ("strategy.step", step))
+
+
+def study(simulator):
+    rows = read()
+    return outcome(rows, [seconds(result) for result in simulator.many([(EXPERIMENT, settings(row)) for row in rows])])
+
+
+def outcome(rows, simulated):
+    found = [deviation(time, float(row["seconds"])) for row, time in zip(rows, simulated)]
+    lines = [(row["source_id"], where(row), row["op"], f"{int(row['bytes']) / MIB:,.0f}", *[f"{bus(row, time):.0f}" for time in (float(row["seconds"]), simulated[i])], f"{found[i]:+.1f}")
+             for i, row in enumerate(rows)]
+    small = [off for row, off in zip(rows, found) if int(row["bytes"]) <= SMALL]
+    large = [off for row, off in zip(rows, found) if int(row["bytes"]) > SMALL]
+    header = ("source", "GPUs", "collective", "MiB", "measured GB/s", "simulated GB/s", "time off by %")
+    values = {"small": small, "large": large}
+    return Outcome(tables={"measured-collectives": table(header, lines)},
+                   summary={f"collectives_{name}_{kind}_pct": f"{of(own):.1f}" for name, own in values.items() if own for kind, of in (("mean", mean_abs), ("most", max_abs))})
+
+
+def where(row):
+    """"4 x 8 H100", and NICs where GPUs share them."""
+    shares = f", {row['nics_per_node']} NICs" if row["nics_per_node"] != row["gpus_per_node"] else ""
+    return f"{row['nodes']} x {row['gpus_per_node']} {row['machine'].split('-')[0].upper()}{shares}"
+
+
+def bus(row, time):
+    """Bus bandwidth, GB/s: what a ring's links carry."""
+    members = int(row["nodes"]) * int(row["gpus_per_node"])
+    passes = 2 if row["op"] == "all-reduce" else 1
+    return int(row["bytes"]) * passes * (members - 1) / members / time / 1e9
