@@ -192,7 +192,7 @@ def result_of(results):
     found["collectives"] = [(row["label"], int(row["group_size"]), int(row["bytes"])) for row in records("collectives")]
     found["in_collectives_ps"] = longest_in_collectives(records("devices"))
     found["link_bytes"] = most_bytes(records("links"))
-    found["busiest_link"] = float(max(results.table("links")["utilisation"]))
+    found["busiest_link"] = float(max(results.table("links")["utilisation"], default=0.0))
     found["use_of_links"] = use_of_links(records("links"))
     found["predicted"] = {what: int(time) for what, time in results.predicted.items()}
     found["bytes_on_links"] = sum(int(row["bytes"]) for row in records("links"))

@@ -2,7 +2,7 @@
 
 import unittest
 
-from _measured import SOURCES, collectives, compare, rows_of
+from _measured import SOURCES, collectives, compare, decode, rows_of
 from _measured.rows import read, settings
 from _runs import ROOT
 
@@ -107,6 +107,27 @@ class Collectives(unittest.TestCase):
         self.assertEqual(found.summary, {"collectives_small_mean_pct": "100.0", "collectives_small_most_pct": "100.0", "collectives_large_mean_pct": "20.0", "collectives_large_most_pct": "30.0"})
         self.assertIn("| a source | 2 x 4 H100, 2 NICs | all-reduce | 2,048 |", found.tables["measured-collectives"])
         self.assertIn("| 2 x 4 H100 | all-reduce | 1 | 2 | 1 | +100.0 |", found.tables["measured-collectives"])
+
+
+class Decode(unittest.TestCase):
+    def row(self, **values):
+        return {"source_id": "ft", "model": "GPT", "layers": "4", "hidden": "64", "heads": "4", "tp": "2", "pp": "1", "batch": "8", "input": "60", "output": "21", "seconds": "1"} | values
+
+    def test_the_prompt_makes_the_first_token(self):
+        self.assertNotIn("workload.generated", dict(decode.settings(self.row(), "prompt")))
+        self.assertEqual(dict(decode.settings(self.row(), "generation"))["workload.generated"], 20)
+        # 0.3 s and 0.5 s of 1 s; 20 tokens in 0.5 s are 25 ms each.
+        found = decode.outcome([self.row(), self.row(seconds="0.5")], [(0.3, 0.5), (0.1, 0.5)])
+        self.assertIn("| ft | GPT | t2 | 8 | 60 | 21 | 1.000 | 0.800 | 300.0 | 25.00 | -20.0 |", found.tables["measured-decode"])
+        self.assertEqual(found.summary, {"decode_mean_pct": "20.0", "decode_signed_pct": "0.0", "decode_most_pct": "20.0"})
+
+    def test_gpus_stand_in_nodes_of_eight_and_stages_share_the_batch_where_that_comes_out_even(self):
+        job = dict(decode.settings(self.row(tp="8", pp="2"), "prompt"))
+        self.assertEqual((job["machine.topology.nodes"], job["machine.topology.gpus_per_node"], job["strategy.micro_batch"]), (2, 8, 4))
+        self.assertEqual(decode.micro_batch(self.row(pp="3")), 8)
+        for row in decode.read():
+            gpus = int(row["tp"]) * int(row["pp"])
+            self.assertTrue(gpus < 8 or gpus % 8 == 0, row)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from statistics import median
 from _parts import Outcome
 from _runs import table
 
-from . import collectives, compare, stages
+from . import collectives, compare, decode, stages
 from .rows import read
 
 HEADER = ("source", "rows", "GPUs", "mean deviation %", "signed mean %", "greatest %", "cuts in order", "all in order", "jobs, cuts", "regret %", "random cut %")
@@ -36,7 +36,7 @@ def part(source):
     return study
 
 
-PARTS = {**{source: part(source) for source in SOURCES}, "stages": stages.study, "collectives": collectives.study}
+PARTS = {**{source: part(source) for source in SOURCES}, "stages": stages.study, "collectives": collectives.study, "decode": decode.study}
 
 
 def overview(simulator):
