@@ -56,6 +56,7 @@ class WaferSearch(CliTest):
     def test_what_is_wrong_takes_one_line(self):
         refused = [
             (("--set", "machine.device.memory_capacity=8 MB"), 3, r"none of \d+ cuts fits into memory; the nearest, TP \d+, PP \d+.*: .* of 8.00 MB"),
+            (("--set", "strategy.tensor=13"), 3, r"none of \d+ cuts can be; the first, TP 13, PP 1: 13 dies, and 12 work"),
             (("--set", "strategy.recomputation=full"), 2, "recomputation: the search finds it, allowed: nothing"),
             (("--set", "strategy.stages=[{devices=[0]}]"), 2, "stages: the search finds it"),
             (("--set", "workload.phase=prompt"), 2, 'strategy watos plans training, allowed: workload.phase = "training"'),

@@ -58,7 +58,9 @@ std::vector<Cut> all_cuts(const Question& question) {
   };
   std::vector<Cut> cuts;
   for (const std::int64_t tensor : values("tensor", std::min(devices, question.job.model->heads)))
-    for (const std::int64_t pipeline : values("pipeline", std::min(devices / tensor, question.job.model->layers))) {
+    // One stage at least, so that a group that is too large is among what is out.
+    for (const std::int64_t pipeline :
+         values("pipeline", std::clamp<std::int64_t>(devices / tensor, 1, question.job.model->layers))) {
       const std::int64_t left = std::max<std::int64_t>(1, devices / (tensor * pipeline));
       const std::vector<std::int64_t> given = listed(question.table, "data");
       for (const std::int64_t data : given.empty() ? std::vector<std::int64_t>{left} : given)

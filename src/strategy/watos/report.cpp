@@ -58,7 +58,6 @@ std::string nothing_fits(const std::vector<Candidate>& candidates, const std::ve
   if (nearest != nullptr)
     return fmt::format("none of {} cuts fits into memory; the nearest, {}: {}", candidates.size(), nearest->text(),
                        nearest->pruned);
-  if (candidates.empty()) return "there is no cut to look at";
   return fmt::format("none of {} cuts can be; the first, {}: {}", candidates.size(), candidates.front().text(),
                      candidates.front().pruned);
 }
