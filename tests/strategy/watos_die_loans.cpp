@@ -40,7 +40,7 @@ std::vector<Place> tiles_of(int columns, int rows, int tile_columns, int tile_ro
   return places;
 }
 
-/// Stages of two dies each, side by side on a row; the first one is where `order` says, and so on.
+/// Stages of two dies each, and places for them side by side on a row.
 Problem pairs_on_a_row(std::vector<StageProblem> stages) {
   Problem problem = problem_of(std::move(stages), 1, 1);
   problem.places = tiles_of(static_cast<int>(2 * problem.count()), 1, 2, 1);

@@ -1,20 +1,18 @@
 """Collectives alone, of inputs/measured/collectives.csv: one step of a script on the stock machine, with what the machine file chooses."""
 
-import csv
-
 from _parts import Outcome, seconds
-from _runs import ROOT, deviation, max_abs, mean_abs, table
+from _runs import deviation, max_abs, mean_abs, table
 
-TABLE = ROOT / "inputs" / "measured" / "collectives.csv"
+from .rows import rows_in
+
 EXPERIMENT = "measured/collective.toml"
 MIB = 1 << 20
 SMALL = MIB  # B; up to there latencies count
 PCIE = (("machine.topology.pcie_bandwidth", "63 GB/s"),)  # generation 5, 16 lanes: 32 GT/s x 16 x 128 / 130 / 8; where GPUs share NICs
 
 
-def read(path=TABLE):
-    with open(path, encoding="utf-8") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+def read():
+    return rows_in("collectives.csv")
 
 
 def settings(row):

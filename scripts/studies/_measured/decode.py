@@ -1,18 +1,15 @@
 """Prompts and tokens behind them, of inputs/measured/decode.csv: a pass over the prompt, which makes the first token, and the generation of the others."""
 
-import csv
-
 from _parts import Outcome, seconds
-from _runs import ROOT, deviation, max_abs, mean_abs, table
+from _runs import deviation, max_abs, mean_abs, table
 
-TABLE = ROOT / "inputs" / "measured" / "decode.csv"
+from .rows import GPUS_PER_NODE, rows_in
+
 EXPERIMENT = "measured/decode.toml"
-GPUS_PER_NODE = 8
 
 
-def read(path=TABLE):
-    with open(path, encoding="utf-8") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+def read():
+    return rows_in("decode.csv")
 
 
 def settings(row, phase):

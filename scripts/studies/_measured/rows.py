@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from _runs import ROOT
 
-TABLE = ROOT / "inputs" / "measured" / "iterations.csv"
+FOLDER = ROOT / "inputs" / "measured"
 GPUS_PER_NODE = 8  # of all sources
 DGXC = {"GPT-3 175B": "gpt3", "Nemotron-4 15B": "nemotron", "Nemotron-4 340B": "nemotron-340b"}  # a file for each of its models
 
@@ -34,10 +34,14 @@ class Row:
         return f"measured/{self.source}.toml"
 
 
-def read(path=TABLE):
-    with open(path, encoding="utf-8") as file:
-        rows = csv.DictReader(line for line in file if not line.startswith("#"))
-        return [Row(row["source_id"], tuple(row.items())) for row in rows]
+def rows_in(name):
+    """Of a table of inputs/measured, as dicts."""
+    with open(FOLDER / name, encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def read():
+    return [Row(row["source_id"], tuple(row.items())) for row in rows_in("iterations.csv")]
 
 
 def settings(row):

@@ -9,6 +9,7 @@ def placed(*tiles, order="cycle", path="serpentine-columns"):
     return (("strategy.placement.tiles", json.dumps(list(tiles))), ("strategy.placement.order", order), ("strategy.placement.path", path))
 
 
+SEARCHED = "watos/gpt-175b.toml"  # what the search is tried on
 BOTH_WAYS = tuple((f"collectives.{kind}", "bidirectional-ring") for kind in ("all_reduce", "reduce_scatter", "all_gather"))
 ROOM_FOR_ALL = (("machine.device.memory_capacity", "1 TB"),)  # to see what a plan would take if memory cost nothing
 

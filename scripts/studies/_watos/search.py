@@ -7,8 +7,8 @@ import tempfile
 from _parts import Outcome
 
 from . import search_omega, search_plans, search_predictor, search_steps
+from .jobs import SEARCHED
 
-GPT = "watos/gpt-175b.toml"
 STUDIES = (search_steps.study, search_plans.study, search_omega.study, search_predictor.study)
 
 
@@ -18,5 +18,5 @@ def study(simulator):
         for one in STUDIES:
             whole.add(one(simulator, pathlib.Path(folder) / "cache"))
     for ranks, name in ((1, "one"), (2, "two")):
-        whole.summary[f"plan_seconds_{name}_rank{'s' * (ranks > 1)}"] = f"{simulator.seconds_of_plan(GPT, (), ranks):.0f}"
+        whole.summary[f"plan_seconds_{name}_rank{'s' * (ranks > 1)}"] = f"{simulator.seconds_of_plan(SEARCHED, (), ranks):.0f}"
     return whole

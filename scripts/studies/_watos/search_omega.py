@@ -5,9 +5,8 @@ import statistics
 from _parts import Outcome, three
 from _runs import table
 
-from .jobs import cut
+from .jobs import SEARCHED, cut
 
-EXPERIMENT = "watos/gpt-175b.toml"
 OMEGAS = (0.0, 0.1, 0.3, 0.5, 0.7, 1.0)
 SEEDS = 10
 FITNESSES = ("product", "time")
@@ -17,7 +16,7 @@ ONE = (*cut(4, 14), ("strategy.search.rivals", "false"), ("strategy.search.candi
 
 
 def study(simulator, cache):
-    jobs = {(omega, seed): (EXPERIMENT, (*ONE, ("strategy.search.elitism", omega), ("simulation.seed", simulator.seed + seed))) for omega in OMEGAS for seed in range(SEEDS)}
+    jobs = {(omega, seed): (SEARCHED, (*ONE, ("strategy.search.elitism", omega), ("simulation.seed", simulator.seed + seed))) for omega in OMEGAS for seed in range(SEEDS)}
     curves = {job: curve_of(result) for job, result in zip(jobs, simulator.searched(jobs.values(), cache))}
     whole = outcome_of(curves)
     whole.tables["fitness"] = by_fitness(simulator, cache)
@@ -28,7 +27,7 @@ def by_fitness(simulator, cache):
     """The same candidate bred by each fitness: the plan that the genetic search begins with, and that it ends with."""
     lines = []
     for name in FITNESSES:
-        (result,) = simulator.searched([(EXPERIMENT, (*ONE, ("strategy.search.fitness", name)))], cache)
+        (result,) = simulator.searched([(SEARCHED, (*ONE, ("strategy.search.fitness", name)))], cache)
         for what, origin in (("begins with", "memory"), ("ends with", "genetic")):
             row = next(row for row in result["tried"].to_dict("records") if row["origin"] == origin)
             lines.append((name, what, three(row["predicted_ps"] / PS), three(row["cost_ps"] / PS) if row["cost_ps"] else "bound is slower"))

@@ -4,7 +4,8 @@ import numpy
 from _parts import Outcome, three
 from _runs import table
 
-EXPERIMENT = "watos/gpt-175b.toml"
+from .jobs import SEARCHED
+
 JOBS = ((64, 1), (512, 1), (64, 2), (64, 4))  # batch and micro-batch, sequences
 BARS = {(64, 1): 11.23, (512, 1): 81.9}  # s, from a trial: the better of TP 8, PP 7 without lending and TP 4, PP 14 with free memory
 RANDOM_PLANS = 200
@@ -15,7 +16,7 @@ CHOICES = 20  # a tenth of the plans
 
 
 def study(simulator, cache):
-    tried = {job: rows(simulator.searched([(EXPERIMENT, settings_of(job))], cache, ranks=2)[0]) for job in JOBS}
+    tried = {job: rows(simulator.searched([(SEARCHED, settings_of(job))], cache, ranks=2)[0]) for job in JOBS}
     whole = Outcome(tables={"rivals": rivals(tried)})
     chosen = {job: chosen_of(all_rows)["cost_ps"] / PS for job, all_rows in tried.items()}
     whole.summary = {f"over_bar_{job[0]}_pct": f"{100 * (chosen[job] / bar - 1):.2f}" for job, bar in BARS.items()}

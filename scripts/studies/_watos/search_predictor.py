@@ -5,15 +5,14 @@ from _parts import Outcome, seconds, three
 from _runs import table
 
 from .dataflow import DATAFLOW
+from .jobs import SEARCHED
 from .prediction import TRAINING, predicted_by
-
-EXPERIMENT = "watos/gpt-175b.toml"
 
 
 def study(simulator, cache):
     file = cache.with_name("predictor.h5")
     simulator.train(TRAINING, file)
-    times = {name: simulator.under(DATAFLOW, EXPERIMENT, costs) for name, costs in (("dataflow", DATAFLOW), ("predictor", predicted_by(file)))}
+    times = {name: simulator.under(DATAFLOW, SEARCHED, costs) for name, costs in (("dataflow", DATAFLOW), ("predictor", predicted_by(file)))}
     return outcome_of({name: seconds(result) for name, result in times.items()}, {name: plan_of(result) for name, result in times.items()})
 
 

@@ -3,9 +3,8 @@
 from _parts import Outcome, three
 from _runs import table
 
-from .jobs import cut
+from .jobs import SEARCHED, cut
 
-EXPERIMENT = "watos/gpt-175b.toml"
 MODELS = {"Llama2-30B": "llama2-30b", "Llama3-70B": "llama3-70b", "Mixtral 8x7B": "mixtral-8x7b", "GPT-175B": "gpt3-175b"}
 ALONE = (("strategy.search.rivals", "false"),)
 STEPS = {"TP 8, PP 7": (*cut(8, 7), ("strategy.search.step", "scheduler")), "+ scheduler": (("strategy.search.step", "scheduler"),),
@@ -14,7 +13,7 @@ BASELINE = next(iter(STEPS))
 
 
 def study(simulator, cache):
-    jobs = {(name, step): (EXPERIMENT, (("model.include", model), *ALONE, *settings)) for name, model in MODELS.items() for step, settings in STEPS.items()}
+    jobs = {(name, step): (SEARCHED, (("model.include", model), *ALONE, *settings)) for name, model in MODELS.items() for step, settings in STEPS.items()}
     found = dict(zip(jobs, simulator.searched(jobs.values(), cache)))
     taken = {job: taken_by(result) for job, result in found.items()}
     return Outcome(tables={"figure 18": figure_18(taken), "figure 18 plans": plans(taken)}, summary={"steps_that_hurt": hurt(taken)})

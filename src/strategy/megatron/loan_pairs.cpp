@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "hosts.hpp"
 #include "tessera/base/error.hpp"
@@ -70,19 +71,17 @@ std::vector<std::vector<DeviceId>> listed(const LoanOptions& loan, const Cut& cu
   const auto ranks = static_cast<std::size_t>(cut.options.tensor);
   std::vector<std::vector<DeviceId>> helpers(static_cast<std::size_t>(cut.options.data),
                                              std::vector<DeviceId>(ranks, no_device));
+  std::set<std::int64_t> holding;
   for (std::size_t i = 0; i < loan.lenders.size(); ++i) {
     const Place lender = place_in(cut, loan.from, loan.lenders[i]), helper = place_in(cut, loan.to, loan.helpers[i]);
     if (lender.data != helper.data)
       throw InputError(
           fmt::format("device {} is to lend to device {} of another replica", loan.lenders[i], loan.helpers[i]));
-    const auto until = [i](const std::vector<std::int64_t>& all) {
-      return all.begin() + static_cast<std::ptrdiff_t>(i);
-    };
-    if (std::find(loan.lenders.begin(), until(loan.lenders), loan.lenders[i]) != until(loan.lenders))
+    if (helpers[lender.data][lender.tensor] != no_device)
       throw InputError(fmt::format("device {} lends twice", loan.lenders[i]));
-    if (std::find(loan.helpers.begin(), until(loan.helpers), loan.helpers[i]) != until(loan.helpers))
-      throw InputError(fmt::format("device {} holds twice, allowed: in another loan", loan.helpers[i]));
     helpers[lender.data][lender.tensor] = cut.device(helper);
+    if (!holding.insert(loan.helpers[i]).second)
+      throw InputError(fmt::format("device {} holds twice, allowed: in another loan", loan.helpers[i]));
   }
   return helpers;
 }

@@ -136,10 +136,14 @@ std::vector<program::PipelineAction> actions_with_loans(const Cut& cut, const Lo
 
 void add_loan_streams(program::Program& program, const Cut& cut, const LoansOfDevice& loans,
                       std::vector<program::BlockId>& streams) {
-  for (std::uint32_t i = 0; i < cut.loans.size(); ++i) {
-    const program::LoanShape shape = loan_shape(program, cut, i);
-    if (std::ranges::binary_search(loans.held, i)) program::add_held_streams(program, shape, streams);
-    if (!std::ranges::binary_search(loans.lent, i)) continue;
+  std::vector<std::uint32_t> all;  // a device lends or holds, never both of one loan
+  std::ranges::merge(loans.lent, loans.held, std::back_inserter(all));
+  for (const std::uint32_t loan : all) {
+    const program::LoanShape shape = loan_shape(program, cut, loan);
+    if (std::ranges::binary_search(loans.held, loan)) {
+      program::add_held_streams(program, shape, streams);
+      continue;
+    }
     streams.push_back(loan_out_stream(program, shape));
     streams.push_back(loan_back_stream(program, shape));
   }

@@ -95,8 +95,9 @@ DataTable stages_table(const Cut& cut, const Job& job) {
     kept.push_back(std::accumulate(by_section.begin(), by_section.end(), std::int64_t{0}));
     operators.push_back(repeated.operators);
     collectives.push_back(static_cast<std::int64_t>(repeated.collectives));
-    lent.push_back(loan_bytes(cut, i).lent);
-    room.push_back(loan_bytes(cut, i).room);
+    const LoanBytes loans = loan_bytes(cut, i);
+    lent.push_back(loans.lent);
+    room.push_back(loans.room);
   }
   DataTable table{"stages", "Stages of the pipeline, one a row; amounts are of one device.", {}};
   table.index("stage", "of the pipeline", stage).integer("layers", "1", "of all chunks", layers);
@@ -105,8 +106,8 @@ DataTable stages_table(const Cut& cut, const Job& job) {
   table.text("recomputed", "sections of each layer that run again", again);
   table.integer("repeated_ps", "ps", "operators that a micro-batch runs again", operators);
   table.integer("repeated_collectives_ps", "ps", "collectives among them, alone on the network", collectives);
-  table.integer("lent_bytes", "B", "of a micro-batch, to other stages and hosts, at most", lent);
-  table.integer("room_bytes", "B", "for what other stages lend, at most", room);
+  table.integer("lent_bytes", "B", "of a micro-batch, to other stages and hosts, of the device that lends most", lent);
+  table.integer("room_bytes", "B", "for what other stages lend, of the device that holds most", room);
   return table;
 }
 

@@ -21,7 +21,6 @@ std::int64_t sharing(const Place& place, Side side) {
 }
 
 Time carried(const Problem& problem, std::int64_t bytes, std::int64_t dies) {
-  constexpr std::int64_t mebibyte = 1 << 20;
   return static_cast<Time>(static_cast<Int128>(bytes) * dies * problem.per_mebibyte / mebibyte);
 }
 

@@ -34,6 +34,7 @@ class Maker {
     problem.micro_batches = profile_.micro_batches;
     find_paces();
     for (const std::vector<const Place*>& pace : paces_) layers_.push_back(layer_times(pace));
+    for (std::size_t stage = 0; stage < profile_.stages.size(); ++stage) fronts_.push_back(front(stage));
     choose_sets();
     for (std::size_t stage = 0; stage < profile_.stages.size(); ++stage) problem.stages.push_back(stage_problem(stage));
     problem.start = serpentines(problem).front();
@@ -139,8 +140,7 @@ class Maker {
   /// Those of some stage's front and those with a name, by time on the first stage.
   void choose_sets() {
     std::set<std::size_t> all;
-    for (std::size_t stage = 0; stage < profile_.stages.size(); ++stage)
-      for (const std::size_t set : front(stage)) all.insert(set);
+    for (const std::vector<std::size_t>& front : fronts_) all.insert(front.begin(), front.end());
     using workload::Recomputation;
     for (std::size_t set = 0; set < profile_.sets.size(); ++set)  // Megatron knows these three alone
       for (const auto named : {Recomputation::none, Recomputation::selective, Recomputation::full})
@@ -194,7 +194,7 @@ class Maker {
       found.time.push_back(std::move(times));
     }
     found.until_next = until_next(one, found.time.front().front());
-    for (const std::size_t set : front(stage))
+    for (const std::size_t set : fronts_[stage])
       found.front.push_back(static_cast<std::size_t>(std::ranges::find(sets_, set) - sets_.begin()));
     return found;
   }
@@ -219,7 +219,7 @@ class Maker {
     for (const machine::Link& link : job_.machine.network.links)
       if (job_.machine.computes(link.from) && job_.machine.computes(link.to))
         most = std::max(most, link.bandwidth.value());
-    return static_cast<Time>((static_cast<Int128>(1) << 20) * second / most);
+    return static_cast<Time>(static_cast<Int128>(mebibyte) * second / most);
   }
 
   [[nodiscard]] Time update(const std::vector<const Place*>& pace) {
@@ -242,8 +242,9 @@ class Maker {
   Pricing& pricing_;
   NamedProblem found_;
   std::vector<std::vector<const Place*>> paces_;
-  std::vector<LayerTimes> layers_;  // by pace
-  std::vector<std::size_t> sets_;   // numbers in the profile
+  std::vector<LayerTimes> layers_;                // by pace
+  std::vector<std::vector<std::size_t>> fronts_;  // by stage: numbers in the profile
+  std::vector<std::size_t> sets_;                 // numbers in the profile
 };
 
 }  // namespace

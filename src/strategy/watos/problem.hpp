@@ -11,6 +11,8 @@
 
 namespace tessera::strategy::watos {
 
+inline constexpr std::int64_t mebibyte = std::int64_t{1} << 20;  ///< B
+
 /// Where the tensor-parallel group of a stage may stand.
 struct Place {
   std::vector<machine::NodeId> devices;  ///< by tensor rank
