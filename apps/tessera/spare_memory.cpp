@@ -26,6 +26,9 @@ Spare spare_of(const experiment::Experiment& experiment, const experiment::Estim
 std::string spare_text(const experiment::Experiment& experiment, const experiment::Estimate& estimate) {
   const Spare spare = spare_of(experiment, estimate);
   const std::string of = machine::memory_text(experiment.machine.spec(estimate.fullest));
+  const std::int64_t best = spare.bytes + estimate.peak.most - estimate.certain_peak;
+  if (spare.bytes < 0 && best >= 0)
+    return fmt::format("at most {} of {}; whether it fits only the simulation decides", size_text(best), of);
   if (spare.bytes < 0) return fmt::format("none: {} too much for {}", size_text(-spare.bytes), of);
   return fmt::format("{}{}, {:.1f} % of {}", estimate.peak.is_exact() ? "" : "at least ", size_text(spare.bytes),
                      100 * spare.share, of);

@@ -29,6 +29,9 @@ class Lending(CliTest):
         said = self.tessera("check", "lending.toml").stdout
         least, most = (float(number) * 1e6 for number in re.search(r"at least ([\d.]+) MB, at most ([\d.]+) MB", said).groups())
         self.assertTrue(least * 0.999 <= peak <= most * 1.001, f"{least} to {most}, it holds {peak}")
+        for capacity, spare in ((least + 1e5, r"at most 1?\d\d(\.\d)? kB of"), (most + 1e6, r"at least (1\.0\d MB|9\d\d kB), ")):
+            said = self.tessera("check", "lending.toml", "--set", f"machine.device.memory_capacity={capacity:.0f} B").stdout
+            self.assertRegex(said, rf"memory to spare +{spare}")
         self.tessera(*self.RUN, "--set", f"machine.device.memory_capacity={peak} B")
         refused = self.tessera(*self.RUN, "--set", f"machine.device.memory_capacity={peak - 1} B", code=3).stderr
         self.assertRegex(refused, r"^device die \(\d,\d\) .* has ")
