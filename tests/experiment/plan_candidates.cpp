@@ -52,6 +52,10 @@ TEST_CASE("plan files: one candidate is taken, however often a search accepted o
   CHECK(lines_of({tried("a", Fidelity::simulated, 3, true), tried("b", Fidelity::simulated, 3, true),
                   tried("a", Fidelity::simulated, 3, true, 1)}) ==
         Lines{"3.00 ms simulated, taken: a", "3.00 ms simulated: b", "3.00 ms simulated: a"});
+  // 1,000.0 and 1,000.4 s are the same when rounded: how far they are apart is said.
+  CHECK(
+      lines_of({tried("a", Fidelity::simulated, 1'000'000, true), tried("b", Fidelity::simulated, 1'000'400, false)}) ==
+      Lines{"1000 s simulated, taken: a", "1000 s simulated, 0.04 % slower: b"});
   CHECK(taken_of(lines_of({tried("a", Fidelity::simulated, 3, false), tried("b", Fidelity::simulated, 0, false)})) ==
         Lines{});
 }
