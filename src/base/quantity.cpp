@@ -79,13 +79,15 @@ struct Dimension {
   std::span<const Suffix> suffixes;
 };
 constexpr std::array length_suffixes{Suffix{"um"}, Suffix{"mm", kilo}, Suffix{"cm", 10 * kilo, 1, false}};
+constexpr std::array power_suffixes{Suffix{"mW"}, Suffix{"W", kilo}, Suffix{"kW", mega}, Suffix{"MW", giga}};
 constexpr std::array dimensions{
     Dimension{Unit::time, "time", "500 ns", "picoseconds", time_suffixes},
     Dimension{Unit::bytes, "size", "96 GiB", "bytes", bytes_suffixes},
     Dimension{Unit::bandwidth, "bandwidth", "150 GB/s", "bytes per second", bandwidth_suffixes},
     Dimension{Unit::compute, "compute rate", "312 TFLOP/s", "FLOP per second", compute_suffixes},
     Dimension{Unit::frequency, "frequency", "1410 MHz", "Hz", frequency_suffixes},
-    Dimension{Unit::length, "length", "25.5 mm", "micrometres", length_suffixes}};
+    Dimension{Unit::length, "length", "25.5 mm", "micrometres", length_suffixes},
+    Dimension{Unit::power, "power", "700 W", "milliwatts", power_suffixes}};
 
 const Dimension& dimension_of(Unit unit) { return dimensions[static_cast<std::size_t>(unit)]; }
 

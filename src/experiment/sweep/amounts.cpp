@@ -9,7 +9,8 @@ namespace tessera::experiment::sweep {
 namespace {
 
 constexpr std::array all_units{config::Unit::time,    config::Unit::bytes,     config::Unit::bandwidth,
-                               config::Unit::compute, config::Unit::frequency, config::Unit::length};
+                               config::Unit::compute, config::Unit::frequency, config::Unit::length,
+                               config::Unit::power};
 
 /// A value as it would stand behind its key.
 std::string toml_of(const config::Value& value) {
@@ -25,6 +26,8 @@ std::string toml_of(const config::Value& value) {
 double counts_in(const std::optional<config::Unit>& unit) {
   constexpr double millimetre = 1000;
   if (unit == config::Unit::time) return static_cast<double>(second);
+  constexpr double watt = 1000;
+  if (unit == config::Unit::power) return watt;
   return unit == config::Unit::length ? millimetre : 1.0;
 }
 
@@ -41,6 +44,8 @@ double BaseUnits::scale(const std::optional<config::Unit>& unit) const {
       return flop / second;
     case config::Unit::length:
       return millimetre;
+    case config::Unit::power:
+      return watt;
     default:
       return 1 / second;
   }

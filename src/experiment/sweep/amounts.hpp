@@ -17,12 +17,12 @@ struct Amount {
 
 /// The size of the base units in others, by which expressions are told apart that mix dimensions.
 struct BaseUnits {
-  double byte = 1, second = 1, flop = 1, millimetre = 1;
+  double byte = 1, second = 1, flop = 1, millimetre = 1, watt = 1;
   /// Of an amount in these units.
   [[nodiscard]] double scale(const std::optional<config::Unit>& unit) const;
 };
 
-/// The quantity that a text is, of whatever dimension: its unit, and the count of B, ps, B/s, FLOP/s, Hz or um.
+/// The quantity that a text is, of whatever dimension: its unit, and the count of B, ps, B/s, FLOP/s, Hz, um or mW.
 struct CountOf {
   config::Unit unit = config::Unit::bytes;
   std::int64_t count = 0;

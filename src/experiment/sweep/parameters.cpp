@@ -20,7 +20,7 @@ using config::Table;
 Parameter to_parameter(const ParameterHelp& help) {
   using Sort = Parameter::Sort;
   for (const auto unit : {config::Unit::time, config::Unit::bytes, config::Unit::bandwidth, config::Unit::compute,
-                          config::Unit::frequency, config::Unit::length}) {
+                          config::Unit::frequency, config::Unit::length, config::Unit::power}) {
     if (!help.unit.empty() && help.unit == name_of(unit)) return {Sort::quantity, unit};
   }
   for (const auto& [type, sort] : {std::pair{"whole number", Sort::whole}, std::pair{"number", Sort::number},

@@ -18,11 +18,12 @@ using config::Value;
 
 constexpr const char* devices_name = "devices";
 
-/// 1 B, 1 s, 1 mm: what plain numbers are multiplied by to be of a dimension.
+/// 1 B, 1 s, 1 mm, 1 W: what plain numbers are multiplied by to be of a dimension.
 std::optional<Amount> base_unit(const std::string& name) {
   if (name == "B") return Amount{1, config::Unit::bytes};
   if (name == "s") return Amount{1, config::Unit::time};
   if (name == "mm") return Amount{1, config::Unit::length};
+  if (name == "W") return Amount{1, config::Unit::power};
   return std::nullopt;
 }
 
@@ -282,12 +283,17 @@ Derived Rules::derive(const Choice& choice) const {
 }
 
 void Rules::check_dimensions(const Choice& choice, Diagnostics& diagnostics) const {
-  // Other sizes of a byte, a second, a FLOP and a millimetre: what mixes dimensions does not scale as it should in one
-  // of them. They are far from one, so that no comparison of different dimensions stays as it is.
+  // Other sizes of a byte, a second, a FLOP, a millimetre and a watt: what mixes dimensions does not scale as it should
+  // in one of them. They are far from one, so that no comparison of different dimensions stays as it is.
   static constexpr double large = 1e15;
-  static constexpr BaseUnits others[] = {{large, 1, 1, 1},     {1, large, 1, 1},     {1, 1, large, 1},
-                                         {1, 1, 1, large},     {1 / large, 1, 1, 1}, {1, 1 / large, 1, 1},
-                                         {1, 1, 1 / large, 1}, {1, 1, 1, 1 / large}};
+  static const std::vector<BaseUnits> others = [] {
+    std::vector<BaseUnits> all;
+    for (double BaseUnits::*unit :
+         {&BaseUnits::byte, &BaseUnits::second, &BaseUnits::flop, &BaseUnits::millimetre, &BaseUnits::watt}) {
+      for (const double size : {large, 1 / large}) all.emplace_back().*unit = size;
+    }
+    return all;
+  }();
   Amounts set(rules_.size());
   try {
     for (std::size_t i = 0; i < rules_.size(); ++i) {
@@ -302,11 +308,11 @@ void Rules::check_dimensions(const Choice& choice, Diagnostics& diagnostics) con
         if (!std::isfinite(value) ||
             std::abs(evaluate(*rule.expression, amounts, units) - expected) <= 1e-9 * std::abs(expected))
           continue;
-        diagnostics.error(
-            rule.expression->where(),
-            fmt::format(
-                "{} = {} is not {}: it mixes dimensions; B, s and mm stand for a byte, a second and a millimetre",
-                rule.key, rule.expression->text(), unit ? "a quantity in " + name_of(*unit) : "a plain number"));
+        diagnostics.error(rule.expression->where(),
+                          fmt::format("{} = {} is not {}: it mixes dimensions; B, s, mm and W stand for a byte, a "
+                                      "second, a millimetre and a watt",
+                                      rule.key, rule.expression->text(),
+                                      unit ? "a quantity in " + name_of(*unit) : "a plain number"));
         return;
       }
     }
@@ -316,8 +322,8 @@ void Rules::check_dimensions(const Choice& choice, Diagnostics& diagnostics) con
     for (const BaseUnits& units : others) {
       if ((evaluate(*where_, amounts, units) != 0) == kept) continue;
       diagnostics.error(where_->where(), "\"" + where_->text() +
-                                             "\" compares different dimensions; B, s and mm stand for "
-                                             "a byte, a second and a millimetre");
+                                             "\" compares different dimensions; B, s, mm and W stand for "
+                                             "a byte, a second, a millimetre and a watt");
       return;
     }
   } catch (const InputError&) {

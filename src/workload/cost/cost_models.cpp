@@ -71,37 +71,42 @@ double memory_time(const Operator& op, const machine::DeviceSpec& device, double
   return bytes * picoseconds_per_second / (static_cast<double>(device.memory_bandwidth.value()) * share);
 }
 
+double streaming_time(const Operator& op, const machine::DeviceSpec& device, const KernelParameters& kernels) {
+  double longest = memory_time(op, device, kernels.of(op.kind));
+  if (op.kind == OperatorKind::attention)
+    longest = std::max(longest, kernels.flops_at_peak(op) / peak_rate(op, device));
+  return longest + launch(op, kernels.kernel_floor);
+}
+
 double launch(const Operator& op, Time launch_overhead) {
   return op.kind == OperatorKind::addition ? 0 : static_cast<double>(launch_overhead);
 }
 
-OperatorParts parts(const CostModel& model, const Operator& op, const machine::DeviceSpec& device, double share,
-                    Time launch_overhead) {
+OperatorParts parts(const CostModel& model, const Operator& op, const machine::DeviceSpec& device,
+                    const KernelParameters& kernels) {
   if (op.kind == OperatorKind::host) return {op.host_time, 0, 0};
   if (is_empty(op)) return {};
   machine::DeviceSpec unlimited = device;
   unlimited.memory_bandwidth = BytesPerSecond{std::numeric_limits<std::int64_t>::max()};
-  const Time start = round_up(launch(op, launch_overhead), op, device);
+  const Time beside = kernels.launch_overhead + (op.kind == OperatorKind::gemm ? 0 : kernels.kernel_floor);
+  const Time start = round_up(launch(op, beside), op, device);
   const Time whole = model.time(op, device);
   const Time without = std::max<Time>(0, model.time(op, unlimited) - start);
   // Where memory decides, its part is what the model makes of it, with whatever it corrects by measured kernels.
   if (whole - start > without) return {without, whole - start, start};
-  return {whole - start, std::min(whole - start, round_up(memory_time(op, device, share), op, device)), start};
+  return {whole - start, std::min(whole - start, round_up(memory_time(op, device, kernels.of(op.kind)), op, device)),
+          start};
 }
 
 Time ProductModel::time(const Operator& op, const machine::DeviceSpec& device) const {
   if (op.kind == OperatorKind::host) return op.host_time;
   if (is_empty(op)) return 0;
   if (op.kind == OperatorKind::gemm) return round_up(product_time(op, device) + launch_of(op), op, device);
-  double longest = memory_time(op, device, kernels_.of(op.kind));
-  if (op.kind == OperatorKind::attention)
-    longest = std::max(longest, kernels_.flops_at_peak(op) / peak_rate(op, device));
-  return round_up(longest + launch_of(op), op, device);
+  return round_up(streaming_time(op, device, kernels_) + launch_of(op), op, device);
 }
 
 OperatorParts ProductModel::parts(const Operator& op, const machine::DeviceSpec& device) const {
-  if (op.kind != OperatorKind::gemm || is_empty(op))
-    return cost::parts(*this, op, device, kernels_.of(op.kind), kernels_.launch_overhead);
+  if (op.kind != OperatorKind::gemm || is_empty(op)) return cost::parts(*this, op, device, kernels_);
   const Time start = round_up(launch_of(op), op, device), behind = time(op, device) - start;
   const ProductParts of = product_parts(op, device);
   const Time computing = std::min(behind, round_up(of.computing, op, device));

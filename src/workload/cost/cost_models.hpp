@@ -96,9 +96,15 @@ void add_attention(config::Schema<Parameters>& schema) {
       .otherwise("0");
 }
 
-/// The key of that name, for a cost model whose parameters have it.
+/// What a kernel takes beside its work, for a cost model whose parameters have it.
 template <class Parameters>
 void add_launch_overhead(config::Schema<Parameters>& schema) {
+  schema
+      .quantity("kernel_floor", &Parameters::kernel_floor, config::Unit::time,
+                "that a kernel which streams through memory takes beside its traffic, and fused attention beside its "
+                "work, however small: to start, to wait for its first operands and to end")
+      .at_most("1 s")
+      .otherwise("0 s");
   schema
       .quantity("launch_overhead", &Parameters::launch_overhead, config::Unit::time,
                 "from the end of one kernel to the start of the next")
@@ -108,6 +114,7 @@ void add_launch_overhead(config::Schema<Parameters>& schema) {
 
 /// What times depend on but for products, which each cost model has in its own way.
 struct KernelParameters : MemoryShares, AttentionRate, MemoryTraffic {
+  Time kernel_floor = 0;
   Time launch_overhead = 0;
 };
 
@@ -145,12 +152,15 @@ template <class Model, class Parameters>
 [[nodiscard]] double peak_rate(const Operator& op, const machine::DeviceSpec& device);
 /// Time in ps that the operator's traffic takes at that share of the memory's bandwidth.
 [[nodiscard]] double memory_time(const Operator& op, const machine::DeviceSpec& device, double share);
+/// Time in ps of an operator that is no product, without its launch: it streams through the memory or is fused
+/// attention.
+[[nodiscard]] double streaming_time(const Operator& op, const machine::DeviceSpec& device,
+                                    const KernelParameters& kernels);
 /// Time in ps to get the operator going: none for the additions of a collective, which run inside its kernel.
 [[nodiscard]] double launch(const Operator& op, Time launch_overhead);
-/// Parts of an operator, from the model's times on the device and on one whose memory takes no time; `share`: of the
-/// memory's bandwidth, that such a kernel reaches.
+/// Parts of an operator, from the model's times on the device and on one whose memory takes no time.
 [[nodiscard]] OperatorParts parts(const CostModel& model, const Operator& op, const machine::DeviceSpec& device,
-                                  double share, Time launch_overhead);
+                                  const KernelParameters& kernels);
 /// Rounds up to whole picoseconds. More than simulated time can hold: KeyError.
 [[nodiscard]] Time round_up(double picoseconds, const Operator& op, const machine::DeviceSpec& device);
 [[nodiscard]] inline bool is_empty(const Operator& op) {

@@ -2,11 +2,12 @@
 #include <algorithm>
 
 #include "cost_models.hpp"
+#include "power.hpp"
 
 namespace tessera::workload {
 namespace {
 
-struct RooflineParameters : cost::KernelParameters {
+struct RooflineParameters : cost::KernelParameters, cost::Power {
   double matrix_efficiency = 0;
   Time matrix_ramp = 0;
 };
@@ -28,6 +29,7 @@ config::Schema<RooflineParameters> make_roofline_schema() {
       .at_most("1 s")
       .otherwise("0 s");
   cost::add_launch_overhead(s);
+  cost::add_power(s);
   return s;
 }
 
@@ -43,25 +45,25 @@ class Roofline : public CostModel {
   [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
     if (op.kind == OperatorKind::host) return op.host_time;
     if (cost::is_empty(op)) return 0;
-    const double memory = cost::memory_time(op, device, parameters_.of(op.kind));
-    const double longest = std::max(memory, arithmetic_time(op, device));
-    return cost::round_up(longest + cost::launch(op, parameters_.launch_overhead), op, device);
+    const double work =
+        op.kind == OperatorKind::gemm ? product_time(op, device) : cost::streaming_time(op, device, parameters_);
+    const double held = work / parameters_.clock(op, device, work);
+    return cost::round_up(held + cost::launch(op, parameters_.launch_overhead), op, device);
   }
 
   [[nodiscard]] double memory_share(OperatorKind kind) const override { return parameters_.of(kind); }
 
   [[nodiscard]] OperatorParts parts(const Operator& op, const machine::DeviceSpec& device) const override {
-    return cost::parts(*this, op, device, parameters_.of(op.kind), parameters_.launch_overhead);
+    return cost::parts(*this, op, device, parameters_);
   }
 
  private:
   /// w / (peak e(w)) with e(w) = e w / (w + w0): half the efficiency at w0, the work that peak does in matrix_ramp.
-  [[nodiscard]] double arithmetic_time(const Operator& op, const machine::DeviceSpec& device) const {
-    if (!uses_matrix_units(op.kind)) return 0;
-    const double rate = cost::peak_rate(op, device);
-    if (op.kind == OperatorKind::attention) return parameters_.flops_at_peak(op) / rate;
-    const double peak_time = static_cast<double>(op.flops) / rate;
-    return (peak_time + static_cast<double>(parameters_.matrix_ramp)) / parameters_.matrix_efficiency;
+  [[nodiscard]] double product_time(const Operator& op, const machine::DeviceSpec& device) const {
+    const double peak_time = static_cast<double>(op.flops) / cost::peak_rate(op, device);
+    const double arithmetic =
+        (peak_time + static_cast<double>(parameters_.matrix_ramp)) / parameters_.matrix_efficiency;
+    return std::max(cost::memory_time(op, device, parameters_.of(op.kind)), arithmetic);
   }
 
   RooflineParameters parameters_;
@@ -69,6 +71,13 @@ class Roofline : public CostModel {
 
 }  // namespace
 
-CostModelKind roofline_kind() { return cost::kind_of<Roofline>("roofline", roofline_schema); }
+CostModelKind roofline_kind() {
+  return cost::kind_of("roofline", roofline_schema,
+                       [](const RooflineParameters& parameters, const Attachments&, const config::Table& table,
+                          config::Diagnostics& diagnostics) {
+                         cost::refuse_idle_above_limit(parameters, table, diagnostics);
+                         return std::make_unique<Roofline>(parameters);
+                       });
+}
 
 }  // namespace tessera::workload

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "cost_models.hpp"
+#include "power.hpp"
 #include "tessera/base/integers.hpp"
 
 namespace tessera::workload {
@@ -38,7 +39,7 @@ const config::Schema<Deviation>& deviation_schema() {
   return schema;
 }
 
-struct TileParameters : cost::KernelParameters {
+struct TileParameters : cost::KernelParameters, cost::Power {
   double matrix_efficiency = 0;
   double matrix_limit = 0;
   std::int64_t operand_bytes_per_clock = 0;
@@ -57,7 +58,7 @@ config::Schema<TileParameters> make_tile_schema() {
       .at_most("1")
       .otherwise("1");
   s.number("matrix_limit", &TileParameters::matrix_limit,
-           "fraction of peak that no GEMM exceeds from start to end, whatever its shape: what power leaves")
+           "fraction of peak that no GEMM exceeds from start to end, whatever its shape")
       .at_least("0.01")
       .at_most("1")
       .optional();
@@ -77,6 +78,7 @@ config::Schema<TileParameters> make_tile_schema() {
                  "the memory bandwidth for its results before the next wave starts")
       .otherwise("overlapped");
   cost::add_launch_overhead(s);
+  cost::add_power(s);
   s.tables(
        "gemm_deviations", &TileParameters::deviations, deviation_schema(),
        "GEMMs that were measured; the model returns their times, and those of others deviate as their neighbours do")
@@ -112,22 +114,35 @@ class Tile : public CostModel {
   [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
     if (op.kind == OperatorKind::host) return op.host_time;
     if (cost::is_empty(op)) return 0;
-    const bool is_gemm = op.kind == OperatorKind::gemm;
-    double longest = cost::memory_time(op, device, parameters_.of(op.kind));
-    if (is_gemm) longest = gemm_time(op, device, longest);
-    if (op.kind == OperatorKind::attention) longest = std::max(longest, attention_time(op, device));
-    const double total = longest + cost::launch(op, parameters_.launch_overhead);
-    if (!is_gemm) return cost::round_up(total, op, device);
-    return cost::round_up(std::max(total * deviation(op), fastest(op, device)), op, device);
+    const double launch = cost::launch(op, parameters_.launch_overhead);
+    if (op.kind == OperatorKind::gemm) return cost::round_up(product_time(op, device, launch), op, device);
+    double work = cost::streaming_time(op, device, parameters_);
+    if (op.kind == OperatorKind::attention)
+      work = std::max(work, attention_time(op, device) + static_cast<double>(parameters_.kernel_floor));
+    return cost::round_up(held(op, device, work) + launch, op, device);
   }
 
   [[nodiscard]] double memory_share(OperatorKind kind) const override { return parameters_.of(kind); }
 
   [[nodiscard]] OperatorParts parts(const Operator& op, const machine::DeviceSpec& device) const override {
-    return cost::parts(*this, op, device, parameters_.of(op.kind), parameters_.launch_overhead);
+    return cost::parts(*this, op, device, parameters_);
   }
 
  private:
+  /// In ps, at the clock that the device holds.
+  [[nodiscard]] double held(const Operator& op, const machine::DeviceSpec& device, double picoseconds) const {
+    return picoseconds / parameters_.clock(op, device, picoseconds);
+  }
+
+  /// A GEMM that was measured for as long as it takes to warm up has its lower clock in its deviation: it is slowed
+  /// down once, from the faster of what the tiles and the measurement say.
+  [[nodiscard]] double product_time(const Operator& op, const machine::DeviceSpec& device, double launch) const {
+    const double tiles = gemm_time(op, device, cost::memory_time(op, device, gemm_memory()));
+    const double measured = std::max((tiles + launch) * deviation(op), fastest(op, device));
+    const double burst = std::max(std::min(tiles + launch, measured), fastest(op, device));
+    return std::max(measured, held(op, device, burst - launch) + launch);
+  }
+
   /// What matrix_limit leaves; without one a measured GEMM may even exceed the peak that the machine file states.
   [[nodiscard]] double fastest(const Operator& op, const machine::DeviceSpec& device) const {
     if (parameters_.matrix_limit == 0) return 0;
@@ -172,7 +187,8 @@ class Tile : public CostModel {
     return {cost::peak_rate(op, device) / cores, bytes, memory / cores};
   }
 
-  /// The best of all tiles and slices, as the library's heuristics aim to choose.
+  /// The best of all tiles and slices, as the library's heuristics aim to choose. What streams through the memory
+  /// waits for its first operands as a tile does.
   [[nodiscard]] double gemm_time(const Operator& op, const machine::DeviceSpec& device, double memory) const {
     const Core core = core_of(op, device);
     double best = std::numeric_limits<double>::infinity();
@@ -180,7 +196,8 @@ class Tile : public CostModel {
       for (const std::int64_t slices : k_slices) {
         if (slices > 1 && op.k < slices * k_step) continue;
         const double compute = compute_time(op, device.cores, core, tile, slices);
-        best = std::min(best, std::max(compute, memory) + reduction_time(op, device, slices));
+        const double streamed = memory + static_cast<double>(parameters_.tile_latency);
+        best = std::min(best, std::max(compute, streamed) + reduction_time(op, device, slices));
       }
     }
     return best;
@@ -261,6 +278,7 @@ CostModelKind tile_kind() {
                        [](const TileParameters& parameters, const Attachments&, const config::Table& table,
                           config::Diagnostics& diagnostics) {
                          refuse_twice(parameters.deviations, table, diagnostics);
+                         cost::refuse_idle_above_limit(parameters, table, diagnostics);
                          return std::make_unique<Tile>(parameters);
                        });
 }
