@@ -271,6 +271,8 @@ def experiment(rng):
     machine = Machine(rng)
     job = script(rng, machine) if rng.random() < 0.3 else megatron(rng, machine)
     cost = {"model": f'"{rng.choice(["roofline", "tile"])}"', "launch_overhead": f'"{rng.choice([0, 0, 1, 5])} us"'}
+    if rng.random() < 0.3:
+        cost["issue_interval"] = f'"{rng.choice([2, 15, 200])} us"'
     chosen = collectives(rng, machine)
     if "channels" not in chosen and rng.random() < 0.25:
         cost |= {"memory_traffic": '"shared"', "memory_packet": f'"{rng.choice([1, 16, 64])} KiB"'}

@@ -151,7 +151,7 @@ TEST_CASE("bad [cost] tables") {
             "softmax_memory_efficiency, elementwise_memory_efficiency, fused_memory_efficiency, "
             "dropout_memory_efficiency, reduction_memory_efficiency, copy_memory_efficiency, "
             "embedding_memory_efficiency, optimizer_memory_efficiency, memory_traffic, memory_packet, matrix_ramp, "
-            "launch_overhead"});
+            "kernel_floor, launch_overhead, issue_interval, power_limit, idle_power, matrix_power, memory_power"});
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ enum class Activity : std::uint8_t {
   other_communication,
   waiting,  ///< in a collective, for members that have not joined yet and whose data it needs
   bubble,   ///< for a peer that has not sent yet
-  idle,     ///< after the device's last instruction
+  idle,     ///< until the host has launched the next kernel, and after the device's last instruction
 };
 inline constexpr int activity_count = 13;
 [[nodiscard]] const char* name_of(Activity activity);
@@ -141,6 +141,9 @@ struct AlikeParts {
   std::vector<std::vector<DeviceId>> parts;
 };
 
+/// Launches that wait on a device, at most: what CUDA's queues hold.
+inline constexpr std::int64_t most_launches = 1024;
+
 /// A whole job. Sizes do not grow with layers, micro-batches or repeats.
 struct Program {
   std::vector<workload::Operator> operators;
@@ -159,6 +162,10 @@ struct Program {
   /// B; more than 0: what operators and messages read and write goes through one server a device, its memory's
   /// bandwidth, in packets of this size (workload::MemoryTraffic). Not beside `channels`, nor kernels.
   std::int64_t memory_packet = 0;
+  /// ps; more than 0: a device's host launches what its main stream computes, sends and joins, one launch after
+  /// another, each so long after the one before. The queue holds most_launches; behind an operator of kind host it is
+  /// empty, and the host goes on when the device has come so far.
+  Time issue_interval = 0;
   /// Messages by `send` that take other ways than the machine's own, which is fixed by where they are and where they
   /// go: all of a sender, receiver and channel go over these links of the network, in order. Each binding is of a
   /// connection on which something is sent; its way is whole and alive and passes no node twice (check_program says

@@ -131,12 +131,16 @@ class CostModel {
   virtual bool learn(const std::string& text);
 
   [[nodiscard]] const MemoryTraffic& memory_traffic() const { return memory_traffic_; }
+  /// ps that the host takes to launch a kernel; 0: nothing waits for it.
+  [[nodiscard]] Time issue_interval() const { return issue_interval_; }
 
  protected:
-  explicit CostModel(const MemoryTraffic& memory_traffic = {}) : memory_traffic_(memory_traffic) {}
+  explicit CostModel(const MemoryTraffic& memory_traffic = {}, Time issue_interval = 0)
+      : memory_traffic_(memory_traffic), issue_interval_(issue_interval) {}
 
  private:
   MemoryTraffic memory_traffic_;
+  Time issue_interval_ = 0;
 };
 
 struct CostModelKind {

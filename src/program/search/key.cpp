@@ -88,10 +88,11 @@ class Hash {
   }
   Hash& operator<<(const Program& program) {
     const auto& [operators, blocks, collectives, kernels, groups, devices, labels, replicas, activities, categories,
-                 free_reductions, channels, memory_packet, ways] = program;
+                 free_reductions, channels, memory_packet, issue_interval, ways] = program;
     all(operators, blocks, collectives, kernels, groups, devices, activities.size(), categories.size(), free_reductions,
         channels);
     if (memory_packet > 0) all(memory_packet);
+    if (issue_interval > 0) all(issue_interval);
     return ways.empty() ? *this : *this << ways;
   }
   [[nodiscard]] std::uint64_t value() const { return value_; }

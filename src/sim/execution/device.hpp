@@ -82,6 +82,8 @@ class Device final : public pdes::Component,
   void run(Stream& stream);
   void go_on_later(Stream& stream);
   [[nodiscard]] bool execute(Stream& stream, const program::Instruction& instruction);
+  static void go_to_next(Stream& stream);
+  [[nodiscard]] bool issue(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] bool compute(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] bool compute_in_turn(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] bool compute_beside(Stream& stream, const program::Instruction& instruction);

@@ -47,7 +47,7 @@ void Device::run(Stream& stream) {
   stream.state = StreamState::runs;
   if (stream.collective.phase != CollectiveRun::Phase::none) {
     if (!go_on_with_collective(stream)) return;
-    ++stream.frames.back().next;
+    go_to_next(stream);
   }
   int left = most_instructions_at_a_time;
   while (const Instruction* instruction = present(stream)) {
@@ -58,7 +58,7 @@ void Device::run(Stream& stream) {
       continue;
     }
     if (!execute(stream, *instruction)) return;
-    ++stream.frames.back().next;
+    go_to_next(stream);
   }
   if (computes_ahead(stream) && !computing_is_over(stream)) return;
   stream.state = StreamState::done;
@@ -71,7 +71,14 @@ void Device::go_on_later(Stream& stream) {
   wake_at(stream, std::max(stream.clock, context().now()));
 }
 
+void Device::go_to_next(Stream& stream) {
+  ++stream.frames.back().next;
+  stream.is_issued = false;
+}
+
 bool Device::execute(Stream& stream, const Instruction& instruction) {
+  if (program().issue_interval > 0 && stream.index == 0 && !stream.is_issued && !issue(stream, instruction))
+    return false;
   switch (instruction.op) {
     case Op::compute:
       if (stands_in_line()) return compute_beside(stream, instruction);

@@ -89,6 +89,10 @@ struct Stream {
   std::uint32_t in_hint = 0;  ///< where it looked last in Mailboxes and Outboxes
   std::uint32_t out_hint = 0;
   std::uint32_t launched = 0;  ///< operators of the present instruction, where the compute engine does them in turn
+  // Of a main stream whose host launches what it does (Program::issue_interval):
+  Time issued = 0;         ///< when the host was through with the latest launch
+  bool host_waits = true;  ///< for all that it has launched: it goes on behind that
+  bool is_issued = false;  ///< the present instruction has been launched
   CollectiveRun collective;
   std::vector<Frame> frames;
   /// Since the main stream has begun to wait for a signal, perhaps this one's; in order of time.

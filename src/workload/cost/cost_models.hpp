@@ -110,12 +110,20 @@ void add_launch_overhead(config::Schema<Parameters>& schema) {
                 "from the end of one kernel to the start of the next")
       .at_most("1000000 s")
       .otherwise("0 s");
+  schema
+      .quantity("issue_interval", &Parameters::issue_interval, config::Unit::time,
+                "that the host takes to launch a kernel or a collective of a device's main stream, one behind the "
+                "other; of the software, so recipes say it; launches take no time when absent")
+      .at_least("1 ns")
+      .at_most("1 s")
+      .optional();
 }
 
 /// What times depend on but for products, which each cost model has in its own way.
 struct KernelParameters : MemoryShares, AttentionRate, MemoryTraffic {
   Time kernel_floor = 0;
   Time launch_overhead = 0;
+  Time issue_interval = 0;
 };
 
 /// Its keys.
@@ -175,7 +183,8 @@ class ProductModel : public CostModel {
   [[nodiscard]] double memory_share(OperatorKind kind) const override { return kernels_.of(kind); }
 
  protected:
-  explicit ProductModel(const KernelParameters& kernels) : CostModel(kernels), kernels_(kernels) {}
+  explicit ProductModel(const KernelParameters& kernels)
+      : CostModel(kernels, kernels.issue_interval), kernels_(kernels) {}
   /// ps, without the launch.
   [[nodiscard]] virtual double product_time(const Operator& op, const machine::DeviceSpec& device) const = 0;
   /// Of that, in ps: if the memory took none, and of its bytes if it had the memory for itself.

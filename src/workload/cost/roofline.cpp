@@ -40,7 +40,8 @@ const config::Schema<RooflineParameters>& roofline_schema() {
 
 class Roofline : public CostModel {
  public:
-  explicit Roofline(const RooflineParameters& parameters) : CostModel(parameters), parameters_(parameters) {}
+  explicit Roofline(const RooflineParameters& parameters)
+      : CostModel(parameters, parameters.issue_interval), parameters_(parameters) {}
 
   [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
     if (op.kind == OperatorKind::host) return op.host_time;

@@ -109,7 +109,8 @@ constexpr std::array<std::int64_t, 5> k_slices = {1, 2, 4, 8, 16};
 
 class Tile : public CostModel {
  public:
-  explicit Tile(const TileParameters& parameters) : CostModel(parameters), parameters_(parameters) {}
+  explicit Tile(const TileParameters& parameters)
+      : CostModel(parameters, parameters.issue_interval), parameters_(parameters) {}
 
   [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
     if (op.kind == OperatorKind::host) return op.host_time;

@@ -32,7 +32,7 @@ void list_collective(StateList& list, CollectiveRun& run) {
 
 void list_stream(StateList& list, Stream& stream, program::DeviceId device) {
   auto& [index, parent, state, token, wake, clock, since, missing, batch, left, batch_left, in_hint, out_hint, launched,
-         collective, frames, waits] = stream;
+         issued, host_waits, is_issued, collective, frames, waits] = stream;
   list.same(parent);
   list.same(state);
   list.limit(left);
@@ -43,6 +43,9 @@ void list_stream(StateList& list, Stream& stream, program::DeviceId device) {
   list.time(since);
   list.same(missing);
   list.same(launched);
+  list.same(host_waits);
+  list.same(is_issued);
+  if (!host_waits) list.time(issued);
   list.named({StateList::batch, device, index, batch, 0, 0});
   list_collective(list, collective);
   list.position(frames);
