@@ -30,7 +30,7 @@ def jobs(rows):
     """Rows of one job: the same model, machine and batch, cut in several ways; indices of `rows`."""
     found = {}
     for index, row in enumerate(rows):
-        key = tuple(row[name] for name in ("model", "gpus", "seq", "gbs", "vocab"))
+        key = tuple(row[name] for name in ("model", "gpu", "gpus", "seq", "gbs", "vocab"))
         found.setdefault(key, []).append(index)
     return list(found.values())
 
@@ -74,7 +74,7 @@ def order_of_all(rows, simulated):
 
 
 def cut(row):
-    return " ".join(f"{name}{row[key]}" for name, key in (("t", "tp"), ("p", "pp"), ("v", "vp"), ("d", "dp"), ("b", "mbs")) if row[key] not in ("1", "unknown"))
+    return " ".join(f"{name}{row[key]}" for name, key in (("t", "tp"), ("p", "pp"), ("v", "vp"), ("d", "dp"), ("c", "cp"), ("e", "ep"), ("b", "mbs")) if row[key] not in ("1", "unknown"))
 
 
 def lines(rows, simulated):
@@ -113,7 +113,7 @@ def regret_in_words(regret):
 def as_csv(rows, simulated):
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    keys = ("source_id", "model", "seq", "gpus", "tp", "pp", "vp", "dp", "mbs", "gbs", "recompute", "seq_parallel")
+    keys = ("source_id", "model", "seq", "gpus", "tp", "pp", "vp", "dp", "cp", "ep", "mbs", "gbs", "recompute", "seq_parallel")
     writer.writerow((*keys, "measured_s", "simulated_s", "deviation_pct"))
     for row, time in zip(rows, simulated):
         writer.writerow((*[row[key] for key in keys], row["iter_time_s"], f"{time:.4f}", f"{deviation(time, row.seconds):.2f}"))

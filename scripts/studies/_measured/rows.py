@@ -7,7 +7,8 @@ from _runs import ROOT
 
 FOLDER = ROOT / "inputs" / "measured"
 GPUS_PER_NODE = 8  # of all sources
-DGXC = {"GPT-3 175B": "gpt3", "Nemotron-4 15B": "nemotron", "Nemotron-4 340B": "nemotron-340b"}  # a file for each of its models
+MACHINES = {"A100 SXM": "a100-80g-cluster", "H100 SXM": "h100-cluster"}
+DGXC = {"GPT-3 175B": "gpt3", "Nemotron-4 15B": "nemotron", "Nemotron-4 340B": "nemotron-340b", "Llama 3.1": "llama3.1", "Grok-1": "grok-1"}  # files, by how its models' names begin
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Row:
     @property
     def file(self):
         if self.source.startswith("dgxc"):
-            return f"measured/dgxc-{DGXC[self['model']]}.toml"
+            return next(f"measured/dgxc-{file}.toml" for model, file in DGXC.items() if self["model"].startswith(model))
         return f"measured/{self.source}.toml"
 
 
@@ -51,22 +52,31 @@ def settings(row):
         raise SystemExit(f"{row['source_id']}, {row['model']}: {row['gpus']} GPUs are no whole nodes of {GPUS_PER_NODE}")
     model = [("name", row["model"]), ("layers", row["layers"]), ("hidden", row["hidden"]), ("heads", row["heads"]), ("kv_heads", row["kv_heads"]),
              ("ffn_hidden", row["ffn"]), ("gated_mlp", true(row["gated_mlp"])), ("vocabulary", row["vocab"]), ("max_positions", max(2048, row.number("seq")))]
-    strategy = [("tensor", row["tp"]), ("pipeline", row["pp"]), ("data", row["dp"]), ("interleave", chunks(row)), ("micro_batch", row["mbs"]),
+    strategy = [("tensor", row["tp"]), ("pipeline", row["pp"]), ("data", replicas(row)), ("interleave", chunks(row)), ("micro_batch", row["mbs"]),
                 ("recomputation", recomputation(row)), ("sequence_parallel", true(row["seq_parallel"]))]
     if row.source.startswith("narayanan"):
         strategy.append(("overlap_gradient_reduction", str(row["overlap_grad_reduce"].startswith("torch DDP")).lower()))
+    if row["ep"] != "1":
+        strategy.append(("expert_parallel", row["ep"]))
+    if "PURE" in row["grad_precision"]:
+        strategy.append(("reduction_precision", "fp16"))
     if row["grad_precision"].startswith("fp32"):
         strategy.append(("gradient_precision", "fp32"))
     layers = layers_of_stages(row)
     if layers:
         strategy.append(("stage_layers", layers))
     recipe = [("recipe", "nemo-2024-flash-attention-2")] if "NVTE_FUSED_ATTN=0" in row["flash_attention"] else []
-    return (*recipe, ("machine.topology.nodes", nodes), ("workload.sequence", row["seq"]), ("workload.global_batch", row["gbs"]),
+    return (*recipe, ("machine.include", MACHINES[row["gpu"]]), ("machine.topology.nodes", nodes), ("workload.sequence", row["seq"]), ("workload.global_batch", row["gbs"]),
             *[("model." + key, value) for key, value in model if value != "unknown"], *[("strategy." + key, value) for key, value in strategy])
 
 
 def true(text):
     return "true" if text.startswith("yes") else "false"
+
+
+def replicas(row):
+    """Context parallelism of c is not modelled: c replicas, each with a c-th of the micro-batches, compute as much."""
+    return row.number("dp") * row.number("cp")
 
 
 def chunks(row):
