@@ -41,7 +41,28 @@ class Rows(unittest.TestCase):
         self.assertEqual(settings_of(flash_attention="flash-attn by TE default (NVTE_FUSED_ATTN=0)")["recipe"], "nemo-2024-flash-attention-2")
         self.assertNotIn("recipe", settings_of(flash_attention="yes (cuDNN fused)"))
         self.assertEqual(settings_of(grad_precision="fp32 (reduced in bf16)")["strategy.gradient_precision"], "fp32")
+        self.assertEqual(settings_of(grad_precision="bf16 (grad_sync_dtype)")["strategy.gradient_precision"], "fp16")
+        self.assertNotIn("strategy.gradient_precision", settings_of(grad_precision="unknown"))
         self.assertEqual(settings_of(recompute="full (every_layer)")["strategy.recomputation"], "full")
+
+    def test_the_machine_is_that_of_the_gpus(self):
+        self.assertEqual(settings_of(gpu="A100 SXM")["machine.include"], "a100-80g-cluster")
+        self.assertEqual(settings_of(gpu="H100 SXM")["machine.include"], "h100-cluster")
+
+    def test_context_parallelism_is_taken_as_replicas(self):
+        self.assertEqual(settings_of(dp="4", cp="2")["strategy.data"], 8)
+        self.assertEqual(compare.cut(row_like(tp="4", pp="1", vp="1", dp="4", cp="2", ep="8", mbs="1")), "t4 d4 c2 e8")
+        for source in SOURCES:  # micro-batches of a replica can be dealt out to c of them
+            for row in rows_of(source):
+                self.assertEqual(row.number("gbs") % (row.number("dp") * row.number("cp") * row.number("mbs")), 0, row.values)
+
+    def test_experts_are_spread_over_replicas(self):
+        self.assertEqual(settings_of(ep="8")["strategy.expert_parallel"], "8")
+        self.assertNotIn("strategy.expert_parallel", settings_of(ep="1"))
+
+    def test_models_of_one_kind_share_a_file(self):
+        self.assertEqual(row_like(source="dgxc-25.04", model="Llama 3.1 405B with 30 layers").file, "measured/dgxc-llama3.1.toml")
+        self.assertEqual(row_like(source="dgxc-24.11", model="Nemotron-4 340B").file, "measured/dgxc-nemotron-340b.toml")
 
     def test_gpus_that_are_no_whole_nodes_are_refused(self):
         with self.assertRaises(SystemExit):
@@ -57,6 +78,8 @@ class Order(unittest.TestCase):
         rows = [row_like(iter_time_s="1.0", tp="1"), row_like(iter_time_s="2.0", tp="2"), row_like(iter_time_s="9.0", model="another")]
         self.assertEqual(compare.order_of_cuts(rows, [1.0, 1.5, 0.1]), (1, 1))
         self.assertEqual(compare.order_of_cuts(rows, [1.5, 1.0, 0.1]), (0, 1))
+        # Nor are jobs on other GPUs.
+        self.assertEqual(compare.order_of_cuts([rows[0], row_like(iter_time_s="2.0", tp="2", gpu="H100 SXM")], [1.0, 1.5]), (0, 0))
 
     def test_regret_of_the_cut_that_comes_out_first(self):
         # Of three cuts the second comes out first: 1.5 measured, 50 % above the fastest one; the mean of all is 1.5 as well. Another job has one cut, a third two that come

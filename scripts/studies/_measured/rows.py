@@ -58,10 +58,8 @@ def settings(row):
         strategy.append(("overlap_gradient_reduction", str(row["overlap_grad_reduce"].startswith("torch DDP")).lower()))
     if row["ep"] != "1":
         strategy.append(("expert_parallel", row["ep"]))
-    if "PURE" in row["grad_precision"]:
-        strategy.append(("reduction_precision", "fp16"))
-    if row["grad_precision"].startswith("fp32"):
-        strategy.append(("gradient_precision", "fp32"))
+    if row["grad_precision"].startswith(("fp32", "fp16", "bf16")):
+        strategy.append(("gradient_precision", "fp32" if row["grad_precision"].startswith("fp32") else "fp16"))
     layers = layers_of_stages(row)
     if layers:
         strategy.append(("stage_layers", layers))
