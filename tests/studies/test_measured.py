@@ -2,7 +2,7 @@
 
 import unittest
 
-from _measured import SOURCES, collectives, compare, decode, rows_of
+from _measured import SOURCES, collectives, compare, decode, memory, rows_of
 from _measured.rows import read, settings
 from _runs import ROOT
 
@@ -151,6 +151,23 @@ class Decode(unittest.TestCase):
         for row in decode.read():
             gpus = int(row["tp"]) * int(row["pp"])
             self.assertTrue(gpus < 8 or gpus % 8 == 0, row)
+
+
+class Memory(unittest.TestCase):
+    def test_every_row_fills_eight_gpus(self):
+        for row in memory.read():
+            job = dict(memory.settings(row))
+            self.assertEqual(int(row["tp"]) * int(row["pp"]) * int(row["dp"]), 8)
+            self.assertEqual(job["workload.global_batch"], 4 * int(row["dp"]))
+            self.assertEqual(job["strategy.sequence_parallel"], str(row["tp"] != "1").lower())
+
+    def test_what_it_is_off_by(self):
+        # 10 GiB measured, 9 and 10.5 simulated: -10 and +5 %.
+        row = {"source_id": "a source", "model": "GPT", "tp": "1", "pp": "2", "dp": "4", "gib": "10"}
+        found = memory.outcome([row, row | {"tp": "8", "pp": "1", "dp": "1"}], [9 << 30, 21 << 29])
+        self.assertIn("| a source | GPT | p2 d4 | 10 | 9.00 | -10.0 |", found.tables["measured-memory"])
+        self.assertIn("| a source | GPT | t8 | 10 | 10.50 | +5.0 |", found.tables["measured-memory"])
+        self.assertEqual(found.summary, {"memory_mean_pct": "7.5", "memory_signed_pct": "-2.5", "memory_most_pct": "10.0"})
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from statistics import median
 from _parts import Outcome
 from _runs import table
 
-from . import collectives, compare, decode, stages
+from . import collectives, compare, decode, memory, stages
 from .rows import read
 
 HEADER = ("source", "rows", "GPUs", "mean deviation %", "signed mean %", "greatest %", "cuts in order", "all in order", "jobs, cuts", "regret %", "random cut %")
@@ -37,7 +37,7 @@ def part(source):
     return study
 
 
-PARTS = {**{source: part(source) for source in SOURCES}, "stages": stages.study, "collectives": collectives.study, "decode": decode.study}
+PARTS = {**{source: part(source) for source in SOURCES}, "stages": stages.study, "collectives": collectives.study, "decode": decode.study, "memory": memory.study}
 
 
 def overview(simulator):
