@@ -125,6 +125,8 @@ void read_tables(const Table& root, const Parts& parts, Experiment& experiment, 
   read_table(root, "collectives", program::collective_choices_schema(parts.collectives), experiment.collectives,
              diagnostics);
   experiment.collectives.known = parts.collectives;
+  if (!experiment.collectives.protocols.empty())
+    experiment.collectives.library = std::make_shared<const program::Protocols>(experiment.collectives.protocols);
   read_table(root, "record", record_schema(), experiment.record, diagnostics);
   read_table(root, "simulation", simulation_schema(), experiment.simulation, diagnostics);
   check_laws(root, experiment.simulation, diagnostics);

@@ -8,9 +8,14 @@
 namespace tessera::program {
 namespace {
 
+bool same(const std::shared_ptr<const Protocols>& a, const std::shared_ptr<const Protocols>& b) {
+  return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
+
 bool same(const Collective& a, const Collective& b) {
   return a.kind == b.kind && a.group_slot == b.group_slot && a.bytes == b.bytes && a.element == b.element &&
-         a.algorithm == b.algorithm && a.root == b.root && a.shares == b.shares && a.rings == b.rings;
+         a.algorithm == b.algorithm && a.root == b.root && a.shares == b.shares && a.rings == b.rings &&
+         same(a.protocols, b.protocols);
 }
 
 /// Index of an equal element, appended when there is none. The newest are the likeliest.

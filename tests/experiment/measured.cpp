@@ -44,7 +44,9 @@ std::vector<Gemm> read_table(const std::string& name) {
 std::unique_ptr<Experiment> experiment_on(const std::string& machine) {
   const std::string path = std::filesystem::temp_directory_path() / ("tessera-measured-" + machine + ".toml");
   std::ofstream(path) << "machine = \"" << machine
-                      << "\"\n[strategy]\nname = \"script\"\n[[strategy.step]]\nop = \"compute\"\nread = \"1 MB\"\n";
+                      << "\"\n[strategy]\nname = \"script\"\n[[strategy.step]]\nop = \"compute\"\nread = \"1 MB\"\n"
+                      << "[cost]\n"
+                      << (machine == "v100-cluster" ? "" : "power_limit = \"1 MW\"\n");  // tables hold bursts
   config::Diagnostics diagnostics;
   const Source source = load(path, {}, {std::filesystem::path(test::source_folder()) / "inputs"}, diagnostics);
   std::filesystem::remove(path);
@@ -61,7 +63,7 @@ TEST_CASE("machine files return the GEMMs that they hold, and their neighbours w
                                      Calibrated{"v100-cluster", "v100-gemms.csv", "fp16", 41, 13, 0.05}}) {
     CAPTURE(expected.machine);
     const auto on = experiment_on(expected.machine);
-    CHECK(on->calibration == "calibrated");
+    CHECK(on->calibration.starts_with("calibrated"));
     double sum = 0;
     int returned = 0, others = 0;
     for (const Gemm& gemm : read_table(expected.table)) {

@@ -264,7 +264,13 @@ def collectives(rng, machine):
         chosen["channels"] = 4
     if rng.random() < 0.3:
         chosen["reduction"] = '"free"'
-    return table("collectives", chosen)
+    text = table("collectives", chosen)
+    for name in ("quick", "wide") if rng.random() < 0.4 else ():
+        protocol = {"name": f'"{name}"', "payload": rng.choice([1.0, 0.5, 0.92]), "start": f'"{rng.choice([0, 7])} us"', "step": f'"{rng.choice([0, 900, 3400])} ns"', "step_across": f'"{rng.choice([0, 4, 14])} us"'}
+        if rng.random() < 0.3:
+            protocol |= {"algorithm": '"ring"', "most": '"2 GB/s"', "most_across": '"1 GB/s"'}
+        text += "\n[[collectives.protocols]]\n" + "".join(f"{key} = {value}\n" for key, value in protocol.items())
+    return text
 
 
 def experiment(rng):

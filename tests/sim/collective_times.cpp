@@ -195,6 +195,7 @@ TEST_CASE("auto takes as long as the algorithm that it chooses, whose closed for
       Time least = never;
       for (const char* algorithm : {"ring", "hierarchical", "binomial-tree"})
         least = std::min(least, nodes.all_reduce(algorithm, bytes));
+      if (nics == 4) least = std::min(least, nodes.all_reduce("direct", bytes));  // others share what it passes
       const Time chosen = nodes.all_reduce("auto", bytes);
       if (nics == 4) CHECK(chosen == least);
       CHECK(static_cast<double>(chosen) <= 1.03 * static_cast<double>(least));  // forms of shared NICs are near

@@ -64,7 +64,8 @@ MemoryRequest draw_request(Draws& draws, BlockId block, std::uint32_t communicat
   const std::uint32_t bytes = draws.below(2) == 0 ? 256 : draws.number(1, 20 * 64);
   const auto op = static_cast<MemoryOp>(draws.below(3));
   const bool is_communication = draws.below(8) < communication_of_8;
-  MemoryRequest drawn = request(op, block, bytes, is_communication ? MemoryStream::communication : MemoryStream::compute);
+  MemoryRequest drawn =
+      request(op, block, bytes, is_communication ? MemoryStream::communication : MemoryStream::compute);
   drawn.place = static_cast<std::uint32_t>(draws.below(512));
   return drawn;
 }

@@ -162,12 +162,17 @@ class RingMaker {
  public:
   /// `rarely`: one in so many programs, operations or members that disturb rings does where it would otherwise.
   RingMaker(std::uint64_t index, std::string only, machine::Machine machine, std::uint64_t rarely = 1)
-      : random_(index, random_stream("rings")), only_(std::move(only)), made_(std::move(machine)), rarely_(rarely) {}
+      : random_(index, random_stream("rings")),
+        library_random_(index, random_stream("library")),
+        only_(std::move(only)),
+        made_(std::move(machine)),
+        rarely_(rarely) {}
 
   ProgramCase make() {
     const DeviceId devices = made_.machine.devices();
     made_.machine.device.cores = 8;
     made_.program.channels = below(3) == 0 ? 3 : 0;
+    make_library();
     for (DeviceId device = 0; device < devices; ++device) {
       made_.machine.speed[device] = below(4) == 0 ? 0.5 : 1;
       for (std::uint32_t stream = 0; stream < streams; ++stream) blocks_.push_back(made_.block());
@@ -185,6 +190,17 @@ class RingMaker {
 
  private:
   std::uint64_t below(std::uint64_t count) { return random_.below(draws_++, count); }
+
+  /// In one of three programs collectives have protocols, in one of four a host launches them.
+  void make_library() {
+    if (library_random_.below(0, 4) == 0)
+      made_.program.issue_interval = library_random_.below(1, 2) == 0 ? 70'001 : 3'000'000;
+    if (library_random_.below(2, 3) > 0) return;
+    program::Protocols protocols(2);
+    protocols[0] = {"quick", "", 0.5, BytesPerSecond{}, BytesPerSecond{}, 1000, 700, 4001};
+    protocols[1] = {"wide", "", 0.92, BytesPerSecond{}, BytesPerSecond{}, 2500, 33'000, 90'000};
+    library_ = std::make_shared<const program::Protocols>(protocols);
+  }
   program::BlockBuilder& at(DeviceId device, std::uint32_t stream) { return blocks_[device * streams + stream]; }
 
   /// Group g is called by stream g % streams alone.
@@ -219,6 +235,7 @@ class RingMaker {
       asked = collective(CollectiveKind::all_to_all, 6000, below(2) == 0 ? "ring" : "direct", group);
     if (below(6 * rarely_) == 0) asked = collective(CollectiveKind::all_reduce, 6000, "direct", group);
     asked.element = Bytes{1};
+    asked.protocols = library_;
     const std::uint64_t late = below(3);
     const std::uint64_t times = 1 + below(3);
     for (std::uint64_t i = 0; i < times; ++i) {
@@ -250,7 +267,8 @@ class RingMaker {
     at(to, 1).receive(from, bytes);
   }
 
-  KeyedRandom random_;
+  std::shared_ptr<const program::Protocols> library_;
+  KeyedRandom random_, library_random_;
   std::uint64_t draws_ = 0;
   std::uint64_t kinds_ = below(4);  // of collectives: which group has which
   bool is_quiet_ = below(3) == 0;   // no messages come between

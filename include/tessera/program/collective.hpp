@@ -39,18 +39,20 @@ struct Transfer {
 
 /// One step of one member: first all sends are posted, then all receives are awaited (in any order of arrival), then
 /// `reduce` bytes of received data are added to local data (reads two operands, writes one). The next step starts after
-/// that, and with `wait_sends` not before this step's sends have left the device (a tree sends to its largest subtree
-/// first, then to the next).
+/// that and behind a pause, and with `wait_sends` not before this step's sends have left the device (a tree sends to
+/// its largest subtree first, then to the next).
 struct Step {
   std::vector<Transfer> sends;
   std::vector<Transfer> receives;
   std::int64_t reduce = 0;
   bool wait_sends = false;
+  Time pause = 0;  ///< ps, of the protocol
   void clear() {
     sends.clear();
     receives.clear();
     reduce = 0;
     wait_sends = false;
+    pause = 0;
   }
 };
 
@@ -63,19 +65,36 @@ struct GroupPlan {
   virtual ~GroupPlan() = default;
 };
 
+/// What a protocol makes of a group's steps on a machine.
+struct OnWire {
+  static constexpr std::uint32_t no_protocol = ~std::uint32_t{0};
+  static constexpr std::uint32_t all = 1U << 20U;
+  std::uint32_t protocol = no_protocol;  ///< in Collective::protocols
+  std::uint32_t payload = all;           ///< of so many bytes on the wire, those that are data
+  Time start = 0;                        ///< ps, before the first step
+  /// ps behind the receives of a step, from members of the same node alone, and from others. Rings have one for both:
+  /// the mean of their hops, for a chunk goes over all of them.
+  Time pause = 0, pause_across = 0;
+
+  /// Of so much data.
+  [[nodiscard]] std::int64_t bytes(std::int64_t data) const;
+  bool operator==(const OnWire&) const = default;
+};
+
 /// How a group carries out a collective on a machine: the same for all members, found once.
 struct Lowering {
   AlgorithmId algorithm;  ///< the one that is named, or what "auto" chose
   std::uint32_t rings =
       1;  ///< up to most_rings, of "ring": each has its part of every chunk, and enters and leaves nodes elsewhere
   std::uint32_t locals = 1;  ///< where rings > 1: members in each node, side by side
+  OnWire wire;
   /// What a member's memory moves while it runs undisturbed: what it sends is read, what it receives is written,
   /// and read before where it is added. By the closed form of its time; 0 where Program::channels is.
   BytesPerSecond memory_rate{};
   std::shared_ptr<const GroupPlan> plan;  ///< of algorithms that go by one
   /// Plans do not count: what they mean for members' steps is told by CollectiveAlgorithm::is_alike().
   bool operator==(const Lowering& other) const {
-    return algorithm == other.algorithm && rings == other.rings && locals == other.locals &&
+    return algorithm == other.algorithm && rings == other.rings && locals == other.locals && wire == other.wire &&
            memory_rate == other.memory_rate;
   }
 };
@@ -130,6 +149,14 @@ class CollectiveAlgorithm {
   /// Fills step `index` of a member, of the call's strand. `step` is reused from call to call: no allocation in steady
   /// state.
   virtual void step(const CollectiveCall& call, std::uint32_t index, Step& step) const = 0;
+  /// The same as it goes over the wire, by the call's protocol: what is sent, and the pause.
+  void step_on_wire(const CollectiveCall& call, std::uint32_t index, Step& step) const;
+  /// So many steps with receives follow each other on the longest way from the first to the last, a protocol's pauses
+  /// with them: within nodes, and across.
+  struct Waits {
+    double inside = 0, across = 0;
+  };
+  [[nodiscard]] virtual Waits waits(const CollectiveCall& call) const;
   /// Appends the ranks that a member sends to, in any order, perhaps repeated. As it stands it looks through the steps;
   /// an algorithm with as many steps as members had better say it at once.
   virtual void destinations(const CollectiveCall& call, std::vector<std::uint32_t>& ranks) const;
@@ -146,13 +173,17 @@ class CollectiveAlgorithm {
                                                           const machine::Machine&) const {
     return *this;
   }
-  /// Closed form of the time on an idle network, in ps, without reductions (docs/collectives.md): what "auto" compares.
+  /// Closed form of the time on an idle network, in ps, without reductions and as if it had no protocols
+  /// (docs/collectives.md).
   /// As it stands, the steps of the first member one after another.
   [[nodiscard]] virtual double time(const Collective& collective, const Group& group,
                                     const machine::Machine& machine) const;
 };
 
-/// act(call, step) for every step of every strand of a member.
+/// The same with the protocol that is fastest: what "auto" compares. `collective` names the algorithm.
+[[nodiscard]] double time_on_wire(const Collective& collective, const Group& group, const machine::Machine& machine);
+
+/// act(call, step) for every step of every strand of a member, as it goes over the wire.
 template <class Act>
 void for_all_steps(const CollectiveAlgorithm& algorithm, CollectiveCall call, Act&& act) {
   Step step;
@@ -160,7 +191,7 @@ void for_all_steps(const CollectiveAlgorithm& algorithm, CollectiveCall call, Ac
   for (call.strand = 0; call.strand < strands; ++call.strand) {
     const std::uint32_t steps = algorithm.steps(call);
     for (std::uint32_t index = 0; index < steps; ++index) {
-      algorithm.step(call, index, step);
+      algorithm.step_on_wire(call, index, step);
       act(call, step);
     }
   }
@@ -221,10 +252,14 @@ struct CollectiveChoices {
   int rings = 0;                     ///< Collective::rings
   int channels = 0;                  ///< Program::channels
   std::string reduction = "memory";  ///< "memory": reductions cost memory time; "free"
+  std::vector<Protocol> protocols;
+  std::shared_ptr<const Protocols> library;  ///< the same, for Collective::protocols; null: there are none
   Collectives known = built_in_collectives();
   [[nodiscard]] AlgorithmId index_for(CollectiveKind kind) const;
-  /// Sets the algorithm of a collective, by its kind, and its rings.
+  /// Sets the algorithm of a collective, by its kind, and what holds for all.
   void choose_for(Collective& collective) const;
+  /// Sets its rings and protocols.
+  void complete(Collective& collective) const;
 };
 [[nodiscard]] config::Schema<CollectiveChoices> collective_choices_schema(
     const Collectives& known = built_in_collectives());

@@ -13,6 +13,7 @@
 #include "tessera/machine/machine.hpp"
 #include "tessera/machine/routes.hpp"
 #include "tessera/program/kernel.hpp"
+#include "tessera/program/protocol.hpp"
 #include "tessera/workload/operator.hpp"
 
 namespace tessera::program {
@@ -122,6 +123,8 @@ struct Collective {
   std::vector<double> shares;
   /// Of algorithm "ring": at most so many rings side by side; 0: as many as NICs that the members of a node can use.
   std::uint32_t rings = 0;
+  /// The library's protocols; null: what a step sends is data alone, and waits for its links only.
+  std::shared_ptr<const Protocols> protocols = {};
 };
 
 /// One device's meaning of the shared code.

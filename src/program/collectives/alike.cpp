@@ -19,9 +19,10 @@ bool same_steps(const CollectiveAlgorithm& algorithm, CollectiveCall a, Collecti
   for (a.strand = b.strand = 0; a.strand < algorithm.strands(a); b.strand = ++a.strand) {
     if (algorithm.steps(a) != algorithm.steps(b)) return false;
     for (std::uint32_t index = 0; index < algorithm.steps(a); ++index) {
-      algorithm.step(a, index, ours);
-      algorithm.step(b, index, theirs);
-      if (ours.reduce != theirs.reduce || ours.wait_sends != theirs.wait_sends) return false;
+      algorithm.step_on_wire(a, index, ours);
+      algorithm.step_on_wire(b, index, theirs);
+      if (ours.reduce != theirs.reduce || ours.wait_sends != theirs.wait_sends || ours.pause != theirs.pause)
+        return false;
       if (!same_transfers(ours.sends, theirs.sends, by, a.size)) return false;
       if (!same_transfers(ours.receives, theirs.receives, by, a.size)) return false;
     }

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "protocols.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/machine/routes.hpp"
 #include "tessera/program/collective.hpp"
@@ -89,7 +90,7 @@ BytesPerSecond memory_rate_of(const CollectiveCall& call) {
   });
   Collective chosen = *call.collective;
   chosen.algorithm = call.lowering.algorithm;
-  const double time = algorithm.time(chosen, *call.group, *call.machine);
+  const double time = time_on_wire(chosen, *call.group, *call.machine);
   return BytesPerSecond{time > 0 ? static_cast<std::int64_t>(moved * static_cast<double>(second) / time) : 0};
 }
 
@@ -106,6 +107,11 @@ Lowering unplanned(const Collective& collective, const Group& group, const machi
   const CollectiveAlgorithm& chosen = named.chosen(collective, group, machine);
   Lowering lowering;
   lowering.algorithm = &chosen == &named ? collective.algorithm : place_in(list_of(collective.algorithm), chosen);
+  if (collective.protocols != nullptr) {
+    Collective tried = collective;
+    tried.algorithm = lowering.algorithm;
+    lowering.wire = fastest_on_wire(tried, group, machine).wire;
+  }
   if (lowering.algorithm != ring || collective.kind == CollectiveKind::all_to_all) return lowering;
   const NodeMembers members(group, machine);
   const std::uint32_t nics = members.nics();

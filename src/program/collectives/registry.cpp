@@ -103,7 +103,12 @@ AlgorithmId CollectiveChoices::index_for(CollectiveKind kind) const {
 
 void CollectiveChoices::choose_for(Collective& collective) const {
   collective.algorithm = index_for(collective.kind);
+  complete(collective);
+}
+
+void CollectiveChoices::complete(Collective& collective) const {
   collective.rings = static_cast<std::uint32_t>(rings);
+  collective.protocols = library;
 }
 
 config::Schema<CollectiveChoices> collective_choices_schema(const Collectives& known) {
@@ -136,6 +141,10 @@ config::Schema<CollectiveChoices> collective_choices_schema(const Collectives& k
   s.choice("reduction", &Choices::reduction, {"memory", "free"},
            "what adding received data costs: reading two operands and writing one at memory bandwidth, or nothing")
       .otherwise("memory");
+  s.tables("protocols", &Choices::protocols, protocol_schema(),
+           "the library's protocols, of which each collective takes the fastest for its size and group; without them "
+           "steps wait for links alone")
+      .optional();
   return s;
 }
 

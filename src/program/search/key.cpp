@@ -45,10 +45,15 @@ class Hash {
     return all(code);
   }
   Hash& operator<<(const Collective& one) {
-    const auto& [kind, group, bytes, element, algorithm, root, shares, rings] = one;
+    const auto& [kind, group, bytes, element, algorithm, root, shares, rings, protocols] = one;
     // One that a program has added may stand elsewhere in another program's list.
     if (algorithm.index >= list_of({}).size()) *this << algorithm_of(algorithm).name();
+    if (protocols != nullptr) *this << *protocols;
     return all(kind, group, bytes.value(), element.value(), algorithm.index, root, shares, rings);
+  }
+  Hash& operator<<(const Protocol& one) {
+    const auto& [name, algorithm, payload, most, most_across, start, step, step_across] = one;
+    return all(algorithm, payload, most.value(), most_across.value(), start, step, step_across);
   }
   Hash& operator<<(const MapCall& call) {
     const auto& [kind, chunk, shift, operation, updates] = call;

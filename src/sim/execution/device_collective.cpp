@@ -26,6 +26,7 @@ bool Device::begin_collective(Stream& stream, const program::Instruction& instru
   run.strands = program::algorithm_of(call).strands(call);
   run.phase = Phase::post;
   stream.since = run.waited_until = stream.clock;
+  stream.clock = time_after(stream.clock, run.lowering.wire.start);
   if (config_.shares_cores) {
     end_jobs();
     state_.engine->take(taken_by(run), *shared_.costs, context().now());
@@ -137,6 +138,7 @@ bool Device::go_on_with_collective(Stream& stream) {
                                   memory_ != nullptr ? 0 : shared_.costs->reduction(run.reduce * run.strands));
         [[fallthrough]];
       case Phase::add:
+        stream.clock = time_after(stream.clock, run.pause);
         run.phase = run.wait_sends ? Phase::depart : Phase::post;
         ++run.step;
         break;
@@ -160,8 +162,9 @@ bool Device::post_step(Stream& stream) {
   const program::CollectiveCall call = call_of(run);
   const program::Group& group = *call.group;
   program::Step& step = *environment().step;
-  program::algorithm_of(call).step(call, run.step, step);
+  program::algorithm_of(call).step_on_wire(call, run.step, step);
   run.reduce = step.reduce;
+  run.pause = step.pause;
   run.wait_sends = step.wait_sends;
   stream.missing = 0;
   const Time waited_until = run.waited_until;  // what is sent depends on the steps before, not on this one's receives

@@ -159,6 +159,7 @@ void Device::go_on_with_strand(pdes::Context* own, Stream& stream, const BrokenO
       ++stream.missing;
     }
     run.reduce = broken.adding;
+    run.pause = run.lowering.wire.pause;
     run.phase = Phase::receive;
     stream.state = StreamState::messages;
     return;

@@ -55,6 +55,7 @@ struct CollectiveRun {
   std::uint32_t step = 0;
   std::uint32_t steps = 0;
   std::int64_t reduce = 0;  ///< B, of the step
+  Time pause = 0;           ///< ps, of the step
   /// The latest join of those members on whom depends what has come so far; the own one at first.
   Time waited_until = 0;
   // Where it is carried out by several strands, each with a Stream of its own:

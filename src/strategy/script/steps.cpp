@@ -166,7 +166,7 @@ void StepReader::read_collective(Step& step, const Table& table, program::Collec
   collective.algorithm = *algorithm;
   collective.root = static_cast<std::uint32_t>(std::min<std::int64_t>(step.keys.root, program::no_device));
   collective.shares = {step.keys.shares.begin(), step.keys.shares.end()};
-  collective.rings = static_cast<std::uint32_t>(job_.collectives.rings);
+  job_.collectives.complete(collective);
   check_members(step, table);
 }
 

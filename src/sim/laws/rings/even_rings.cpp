@@ -20,7 +20,7 @@ std::optional<EvenPass> even_pass(const RingParts& parts, const RingWork& work, 
   const WayFacts& facts = parts.ways[first].facts();
   EvenPass even;
   even.size = work.numbers[first * work.sizes.size() + kind];
-  if (pass.sums_up) even.addition = work.additions[work.addition_of(0, kind, 0)];
+  even.addition = pass.sums_up ? work.additions[work.addition_of(0, kind, 0)] : work.pause;
   for (std::uint32_t seat = 0; seat < parts.shape.seats(); ++seat) {
     const RingWay& path = parts.ways[first + seat];
     if (&path.facts() != &facts || path.clear_at() > begin || path.guests() > 0) return {};

@@ -10,7 +10,7 @@ namespace tessera::sim {
 
 std::optional<Time> longest(const RingParts& parts, const RingWork& work) {
   try {
-    Time step = 0, most = 0;
+    Time step = 0, most = work.pause;
     for (std::uint32_t way = 0; way < parts.shape.ways(); ++way) {
       for (std::size_t kind = 0; kind < work.sizes.size() && !parts.is_gate(way); ++kind) {
         const Passage& lone = parts.ways[way].facts().lone(work.numbers[way * work.sizes.size() + kind]);

@@ -151,7 +151,7 @@ void RingWaves::take_step(std::uint32_t index) {
     seat.kinds[slot] = message.kind;
   }
   const Time adding =
-      !pass.sums_up ? 0
+      !pass.sums_up ? work_.pause
                     : work_.additions[work_.addition_of(index, seat.kinds[0], pass.slots == 1 ? 0 : 1 + seat.kinds[1])];
   seat.ended = seat.at.time + adding;
   if (++seat.taken == work_.steps) {

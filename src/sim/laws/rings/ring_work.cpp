@@ -23,6 +23,7 @@ class Planner {
     plan_.shape.members = call_.group->members;
     plan_.shape.strands = algorithm_.strands(call_);
     plan_.work.steps = algorithm_.steps(call_);
+    plan_.work.pause = call_.lowering.wire.pause;
     if (!find_passes()) return std::nullopt;
     plan_.shape.to.assign(plan_.shape.ways(), nobody);
     plan_.shape.lanes.assign(plan_.shape.ways(), 0);
@@ -46,7 +47,7 @@ class Planner {
     std::vector<Towards> ways;
     std::vector<std::vector<Towards>> used;
     for (std::uint32_t index = 0; index < plan_.work.steps; ++index) {
-      algorithm_.step(call_, index, step_);
+      algorithm_.step_on_wire(call_, index, step_);
       if (!is_plain()) return false;
       std::vector<Towards> sends;
       for (const Transfer& send : step_.sends) sends.push_back(towards(send));
@@ -71,7 +72,8 @@ class Planner {
   }
 
   [[nodiscard]] bool is_plain() const {
-    return !step_.wait_sends && !step_.sends.empty() && step_.sends.size() == step_.receives.size() &&
+    return !step_.wait_sends && step_.pause == plan_.work.pause && !step_.sends.empty() &&
+           step_.sends.size() == step_.receives.size() &&
            std::ranges::all_of(step_.receives,
                                [this](const Transfer& receive) { return receive.add == step_.receives[0].add; });
   }
@@ -81,7 +83,7 @@ class Planner {
     std::uint32_t index = 0;
     for (RingPass& pass : plan_.work.passes) {
       const bool filled = for_all_seats([&](std::uint32_t seat, std::uint32_t strand) {
-        algorithm_.step(call_, index, step_);
+        algorithm_.step_on_wire(call_, index, step_);
         if (!is_plain() || step_.sends.size() != pass.slots || step_.receives[0].add != pass.sums_up) return false;
         for (std::uint32_t slot = 0; slot < pass.slots; ++slot) {
           const Transfer& send = step_.sends[slot];
@@ -107,7 +109,7 @@ class Planner {
     std::uint32_t index = 0;
     for (const RingPass& pass : plan_.work.passes) {
       const bool matched = for_all_seats([&](std::uint32_t seat, std::uint32_t strand) {
-        algorithm_.step(call_, index, step_);
+        algorithm_.step_on_wire(call_, index, step_);
         for (std::uint32_t slot = 0; slot < pass.slots; ++slot) {
           const Transfer& receive = step_.receives[slot];
           const std::uint32_t from = strand * call_.size + receive.peer;

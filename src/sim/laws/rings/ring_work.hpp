@@ -67,7 +67,8 @@ struct RingWork {
   std::uint32_t steps = 0;
   std::vector<RingPass> passes;
   std::vector<std::int64_t> sizes;  ///< B, of messages
-  /// By seat: picoseconds to add what a step has brought; see addition_of().
+  Time pause = 0;                   ///< ps, of the protocol, behind what a step has brought
+  /// By seat: picoseconds to add what a step has brought, and the pause; see addition_of().
   std::vector<Time> additions;
   std::vector<std::uint32_t> numbers;  ///< by way and place in `sizes`: WayFacts::size_of()
   std::vector<RingSum> sent;           ///< by way, in all steps

@@ -36,7 +36,7 @@ class Walk {
       if ((from_[place] & came_in(slot)) != 0) source = std::max(source, parts_.hops[parts_.shape.way(slot, seat)]);
     return {at_[place], source};
   }
-  /// Adding what came.
+  /// Adding what came, and the pause.
   [[nodiscard]] Time addition_of(std::uint32_t seat) const { return addition(seats_.place[seat]); }
 
   /// What a seat sends next in a slot of the pass.
@@ -64,7 +64,7 @@ class Walk {
     for (std::uint32_t slot = 0; slot < pass_->slots; ++slot) receive_all(slot);
   }
   void add_all() {
-    if (!pass_->sums_up) return;
+    if (!pass_->sums_up && work_.pause == 0) return;
     for (std::size_t place = 0; place < count_; ++place) {
       const Time time = addition(place);
       if (time == 0) continue;
@@ -112,7 +112,7 @@ class Walk {
     return parts_.shape.way(pass_->first + slot, seat);
   }
   [[nodiscard]] Time addition(std::size_t place) const {
-    if (!pass_->sums_up) return 0;
+    if (!pass_->sums_up) return work_.pause;
     const std::uint32_t other = pass_->slots == 1 ? 0 : 1 + kinds_[count_ + senders_[count_ + place]];
     return work_.additions[work_.addition_of(seats_.walked[place], kinds_[senders_[place]], other)];
   }

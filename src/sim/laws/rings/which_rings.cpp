@@ -71,7 +71,7 @@ const RingLaws::Work& RingLaws::work_of(Ring& ring, std::uint32_t index) {
   return work;
 }
 
-// What is sent on the ways of a track, and the times to add what comes. Strands share the memory.
+// What is sent on the ways of a track, and the times to add what comes and until it goes on. Strands share the memory.
 void RingLaws::complete(RingWork& work, const Track& track) const {
   const RingShape& shape = track.parts.shape;
   for (std::uint32_t way = 0; way < shape.ways(); ++way) {
@@ -85,7 +85,8 @@ void RingLaws::complete(RingWork& work, const Track& track) const {
     for (const std::int64_t size : work.sizes) {
       for (std::uint32_t other = 0; other < work.others; ++other) {
         const std::int64_t beside = other == 0 ? 0 : work.sizes[other - 1];
-        work.additions.push_back(addition_(shape.device(seat), (size + beside) * shape.strands));
+        const Time addition = addition_(shape.device(seat), (size + beside) * shape.strands);
+        work.additions.push_back(time_after(addition, work.pause));
       }
     }
   }

@@ -19,13 +19,14 @@ void list_moment(StateList& list, Moment& moment) {
 }
 
 void list_collective(StateList& list, CollectiveRun& run) {
-  auto& [phase, wait_sends, index, group, rank, strand, lowering, step, steps, reduce, waited_until, strands,
+  auto& [phase, wait_sends, index, group, rank, strand, lowering, step, steps, reduce, pause, waited_until, strands,
          strands_left, ended] = run;
   list.same(phase);
   if (phase == CollectiveRun::Phase::none) return;  // the rest is of the last one
   for (const std::uint32_t word : {index, group, rank, strand, step, steps, strands, strands_left}) list.same(word);
   list.same(wait_sends);
   list.same(reduce);
+  list.same(pause);
   list.time(waited_until);
   list.time(ended);
 }

@@ -19,10 +19,10 @@ Time KnownTimes::time(const workload::Operator& op, const machine::DeviceSpec& d
 Time LeastTimes::of(const program::Program& program, std::uint32_t collective, program::GroupId group,
                     CostTables& costs) {
   const program::Collective& one = program.collectives[collective];
-  const auto& [kind, slot, bytes, element, algorithm, root, shares, rings] = one;
+  const auto& [kind, slot, bytes, element, algorithm, root, shares, rings, protocols] = one;
   const program::Group& members = program.groups[group];
-  Key key{kind,  bytes.value(),           element.value(), algorithm,      root,
-          rings, program.free_reductions, shares,          members.members};
+  Key key{kind,  bytes.value(),           element.value(), algorithm,       root,
+          rings, program.free_reductions, shares,          members.members, protocols};
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
   const Time time = least_time(one, members, *machine_, costs);

@@ -44,8 +44,9 @@ class LeastTimes {
                         CostTables& costs);
 
  private:
-  using Key = std::tuple<program::CollectiveKind, std::int64_t, std::int64_t, std::uint32_t, std::uint32_t,
-                         std::uint32_t, bool, std::vector<double>, std::vector<program::DeviceId>>;
+  using Key =
+      std::tuple<program::CollectiveKind, std::int64_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t, bool,
+                 std::vector<double>, std::vector<program::DeviceId>, std::shared_ptr<const program::Protocols>>;
   const machine::Machine* machine_;
   std::map<Key, Time> known_;
 };

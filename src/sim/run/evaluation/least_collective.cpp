@@ -35,7 +35,7 @@ class Strand {
       for (std::uint32_t rank = 0; rank < calls_.size(); ++rank) {
         now[rank].clear();
         if (index >= steps[rank]) continue;
-        algorithm_.step(calls_[rank], index, now[rank]);
+        algorithm_.step_on_wire(calls_[rank], index, now[rank]);
         for (const program::Transfer& sent : now[rank].sends) send(rank, sent, bytes);
       }
       for (std::uint32_t rank = 0; rank < calls_.size(); ++rank) receive(rank, now[rank], costs);
