@@ -47,12 +47,15 @@ struct Step {
   std::int64_t reduce = 0;
   bool wait_sends = false;
   Time pause = 0;  ///< ps, of the protocol
+  /// What comes is behind what came in the step before, on its way at the same time: no pause.
+  bool follows = false;
   void clear() {
     sends.clear();
     receives.clear();
     reduce = 0;
     wait_sends = false;
     pause = 0;
+    follows = false;
   }
 };
 
@@ -83,9 +86,9 @@ struct OnWire {
 
 /// How a group carries out a collective on a machine: the same for all members, found once.
 struct Lowering {
-  AlgorithmId algorithm;  ///< the one that is named, or what "auto" chose
-  std::uint32_t rings =
-      1;  ///< up to most_rings, of "ring": each has its part of every chunk, and enters and leaves nodes elsewhere
+  AlgorithmId algorithm;     ///< the one that is named, or what "auto" chose
+  std::uint32_t rings = 1;   ///< up to most_rings, of "ring" and "double-tree": each has its part of every chunk, and
+                             ///< enters and leaves nodes elsewhere
   std::uint32_t locals = 1;  ///< where rings > 1: members in each node, side by side
   OnWire wire;
   /// What a member's memory moves while it runs undisturbed: what it sends is read, what it receives is written,
@@ -178,6 +181,9 @@ class CollectiveAlgorithm {
   /// As it stands, the steps of the first member one after another.
   [[nodiscard]] virtual double time(const Collective& collective, const Group& group,
                                     const machine::Machine& machine) const;
+  /// The same with the pauses of a protocol, `call` being that of any member. As it stands, those of waits() and
+  /// time(); an algorithm whose pauses hide behind the messages of others says so.
+  [[nodiscard]] virtual double time_with_pauses(const CollectiveCall& call, const OnWire& wire) const;
 };
 
 /// The same with the protocol that is fastest: what "auto" compares. `collective` names the algorithm.

@@ -11,6 +11,7 @@ namespace tessera::program {
 [[nodiscard]] AlgorithmPointer make_bidirectional_ring();
 [[nodiscard]] AlgorithmPointer make_direct();
 [[nodiscard]] AlgorithmPointer make_binomial_tree();
+[[nodiscard]] AlgorithmPointer make_double_tree();
 [[nodiscard]] AlgorithmPointer make_halving_doubling();
 [[nodiscard]] AlgorithmPointer make_dissemination();
 [[nodiscard]] AlgorithmPointer make_hierarchical();

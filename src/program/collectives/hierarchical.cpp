@@ -6,42 +6,21 @@
 
 #include "algorithms.hpp"
 #include "ring_steps.hpp"
+#include "standing.hpp"
 #include "tessera/program/message_time.hpp"
 #include "tree_steps.hpp"
 
 namespace tessera::program {
 namespace {
 
-int node_of(const Group& group, const machine::Machine& machine, std::size_t rank) {
-  return machine.places[group.members[rank]].node;
+RingPlace inside(const Standing& at) {
+  const std::uint32_t next = at.rank_of(at.node, plus_modulo(at.local, 1, at.locals));
+  return {at.local, at.locals, next, at.rank_of(at.node, minus_modulo(at.local, 1, at.locals)), 0};
 }
-
-/// Where a member stands: the group is `nodes` runs of `locals` members each.
-struct Standing {
-  std::uint32_t nodes, locals, node, local;
-
-  explicit Standing(const CollectiveCall& call) {
-    const auto& members = call.group->members;
-    const auto& places = call.machine->places;
-    const int first = places[members.front()].node;
-    const auto end = std::partition_point(members.begin(), members.end(),
-                                          [&](DeviceId device) { return places[device].node == first; });
-    locals = static_cast<std::uint32_t>(end - members.begin());
-    nodes = call.size / locals;
-    node = call.rank / locals;
-    local = call.rank % locals;
-  }
-  [[nodiscard]] std::uint32_t rank_of(std::uint32_t at_node, std::uint32_t at_local) const {
-    return at_node * locals + at_local;
-  }
-  [[nodiscard]] RingPlace inside() const {
-    return {local, locals, rank_of(node, plus_modulo(local, 1, locals)), rank_of(node, minus_modulo(local, 1, locals)),
-            0};
-  }
-  [[nodiscard]] RingPlace across() const {
-    return {node, nodes, rank_of(plus_modulo(node, 1, nodes), local), rank_of(minus_modulo(node, 1, nodes), local), 0};
-  }
-};
+RingPlace across(const Standing& at) {
+  const std::uint32_t next = at.rank_of(plus_modulo(at.node, 1, at.nodes), at.local);
+  return {at.node, at.nodes, next, at.rank_of(minus_modulo(at.node, 1, at.nodes), at.local), 0};
+}
 
 /// Members of the first one's node that reach other nodes over the same NIC: all of them do at the same time.
 std::int64_t sharing_the_nic(const Group& group, const machine::Machine& machine, std::uint32_t locals) {
@@ -61,20 +40,7 @@ class Hierarchical final : public CollectiveAlgorithm {
   bool goes_round(CollectiveKind kind) const override { return kind != CollectiveKind::broadcast; }
 
   std::string check(const Collective&, const Group& group, const machine::Machine& machine) const override {
-    std::vector<std::pair<int, std::size_t>> runs;  // node, members in a row
-    for (std::size_t i = 0; i < group.members.size(); ++i) {
-      const int node = node_of(group, machine, i);
-      if (runs.empty() || runs.back().first != node) runs.emplace_back(node, 0);
-      ++runs.back().second;
-    }
-    std::sort(runs.begin(), runs.end());
-    for (std::size_t i = 1; i < runs.size(); ++i) {
-      if (runs[i].first == runs[i - 1].first) {
-        return "hierarchical needs the members of a node to stand together in the group";
-      }
-      if (runs[i].second != runs[0].second) return "hierarchical needs the same number of members in every node";
-    }
-    return {};
+    return standing_problem(name(), group, machine);
   }
 
   std::uint32_t steps(const CollectiveCall& call) const override {
@@ -94,8 +60,8 @@ class Hierarchical final : public CollectiveAlgorithm {
     if (call.size == 1) return;
     if (call.collective->kind == CollectiveKind::broadcast) return CollectiveAlgorithm::destinations(call, ranks);
     const Standing at(call);
-    if (at.locals > 1) ranks.push_back(at.inside().next);
-    if (at.nodes > 1) ranks.push_back(at.across().next);
+    if (at.locals > 1) ranks.push_back(inside(at).next);
+    if (at.nodes > 1) ranks.push_back(across(at).next);
   }
 
   double time(const Collective& collective, const Group& group, const machine::Machine& machine) const override {
@@ -105,15 +71,15 @@ class Hierarchical final : public CollectiveAlgorithm {
     const auto hop = [&](std::uint32_t to, std::int64_t bytes, std::int64_t ahead = 0) {
       return message_time(machine, group.members[0], group.members[to], Bytes{bytes}, Bytes{ahead});
     };
-    const double inside = at.locals > 1 ? hop(1, part_of(collective.bytes.value(), at.locals)) : 0;
+    const double in_nodes = at.locals > 1 ? hop(1, part_of(collective.bytes.value(), at.locals)) : 0;
     const std::int64_t part = part_of(collective.bytes.value(), call.size);
     const std::int64_t ahead = (sharing_the_nic(group, machine, at.locals) - 1) * part;
-    const double across = at.nodes > 1 ? hop(at.locals, part, ahead) : 0;
+    const double across_nodes = at.nodes > 1 ? hop(at.locals, part, ahead) : 0;
     if (collective.kind == CollectiveKind::broadcast) {
       return std::bit_width(at.nodes - 1) * (at.nodes > 1 ? hop(at.locals, collective.bytes.value()) : 0) +
              std::bit_width(at.locals - 1) * (at.locals > 1 ? hop(1, collective.bytes.value()) : 0);
     }
-    const double once = ring_pass(at.locals) * inside + ring_pass(at.nodes) * across;
+    const double once = ring_pass(at.locals) * in_nodes + ring_pass(at.nodes) * across_nodes;
     return collective.kind == CollectiveKind::all_reduce ? 2 * once : once;
   }
 
@@ -140,10 +106,10 @@ class Hierarchical final : public CollectiveAlgorithm {
     const Bytes element = call.collective->element;
     const auto local_part = [&](std::uint32_t local) { return chunk_of(whole, element, at.locals, local); };
     const auto node_part = [&](std::uint32_t node) { return chunk_of(local_part(at.local), element, at.nodes, node); };
-    if (index < ring_pass(at.locals)) return ring_reduce_scatter(at.inside(), index, local_part, step);
+    if (index < ring_pass(at.locals)) return ring_reduce_scatter(inside(at), index, local_part, step);
     index -= ring_pass(at.locals);
-    if (index < 2 * ring_pass(at.nodes)) return ring_all_reduce(at.across(), index, node_part, step);
-    ring_all_gather(at.inside(), index - 2 * ring_pass(at.nodes), local_part, step);
+    if (index < 2 * ring_pass(at.nodes)) return ring_all_reduce(across(at), index, node_part, step);
+    ring_all_gather(inside(at), index - 2 * ring_pass(at.nodes), local_part, step);
   }
 
   static std::int64_t part_of(std::int64_t bytes, std::uint32_t parts) { return (bytes + parts - 1) / parts; }
@@ -165,15 +131,15 @@ class Hierarchical final : public CollectiveAlgorithm {
   static void reduce_scatter(const CollectiveCall& call, const Standing& at, std::uint32_t index, Step& step) {
     const auto place_part = [&](std::uint32_t local) { return chunks_of_place(call, at, local); };
     const auto node_part = [&](std::uint32_t node) { return own_chunk(call, at.rank_of(node, at.local)); };
-    if (index < ring_pass(at.locals)) return ring_reduce_scatter(at.inside(), index, place_part, step);
-    ring_reduce_scatter(at.across(), index - ring_pass(at.locals), node_part, step);
+    if (index < ring_pass(at.locals)) return ring_reduce_scatter(inside(at), index, place_part, step);
+    ring_reduce_scatter(across(at), index - ring_pass(at.locals), node_part, step);
   }
 
   static void all_gather(const CollectiveCall& call, const Standing& at, std::uint32_t index, Step& step) {
     const auto place_part = [&](std::uint32_t local) { return chunks_of_place(call, at, local); };
     const auto node_part = [&](std::uint32_t node) { return own_chunk(call, at.rank_of(node, at.local)); };
-    if (index < ring_pass(at.nodes)) return ring_all_gather(at.across(), index, node_part, step);
-    ring_all_gather(at.inside(), index - ring_pass(at.nodes), place_part, step);
+    if (index < ring_pass(at.nodes)) return ring_all_gather(across(at), index, node_part, step);
+    ring_all_gather(inside(at), index - ring_pass(at.nodes), place_part, step);
   }
 
   // The member of each node that stands where the root does in its own is the root of that node.
@@ -185,27 +151,27 @@ class Hierarchical final : public CollectiveAlgorithm {
   }
 
   static std::uint32_t broadcast_steps(const CollectiveCall& call, const Standing& at) {
-    const TreePlace inside = tree_inside(call, at);
-    return (inside.is_root() ? tree_broadcast_steps(tree_across(call, at)) : 0) + tree_broadcast_steps(inside);
+    const TreePlace tree = tree_inside(call, at);
+    return (tree.is_root() ? tree_broadcast_steps(tree_across(call, at)) : 0) + tree_broadcast_steps(tree);
   }
 
   static void broadcast(const CollectiveCall& call, const Standing& at, std::uint32_t index, Step& step) {
     const Data whole = whole_of(*call.collective);
     const std::uint32_t root_node = call.collective->root / at.locals;
     const std::uint32_t root_local = call.collective->root % at.locals;
-    const TreePlace inside = tree_inside(call, at);
-    if (inside.is_root()) {
-      const TreePlace across = tree_across(call, at);
+    const TreePlace tree = tree_inside(call, at);
+    if (tree.is_root()) {
+      const TreePlace of_nodes = tree_across(call, at);
       const auto rank_across = [&](std::uint32_t relative) {
         return at.rank_of(plus_modulo(relative, root_node, at.nodes), root_local);
       };
-      if (index < tree_broadcast_steps(across)) return tree_broadcast(across, index, whole, rank_across, step);
-      index -= tree_broadcast_steps(across);
+      if (index < tree_broadcast_steps(of_nodes)) return tree_broadcast(of_nodes, index, whole, rank_across, step);
+      index -= tree_broadcast_steps(of_nodes);
     }
     const auto rank_inside = [&](std::uint32_t relative) {
       return at.rank_of(at.node, plus_modulo(relative, root_local, at.locals));
     };
-    tree_broadcast(inside, index, whole, rank_inside, step);
+    tree_broadcast(tree, index, whole, rank_inside, step);
   }
 };
 

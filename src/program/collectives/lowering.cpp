@@ -102,7 +102,7 @@ AlgorithmId place_in(const AlgorithmList& list, const CollectiveAlgorithm& algor
 
 /// All but the plan.
 Lowering unplanned(const Collective& collective, const Group& group, const machine::Machine& machine) {
-  static const std::uint32_t ring = algorithm_index("ring");
+  static const std::uint32_t ring = algorithm_index("ring"), tree = algorithm_index("double-tree");
   const CollectiveAlgorithm& named = algorithm_of(collective.algorithm);
   const CollectiveAlgorithm& chosen = named.chosen(collective, group, machine);
   Lowering lowering;
@@ -112,7 +112,8 @@ Lowering unplanned(const Collective& collective, const Group& group, const machi
     tried.algorithm = lowering.algorithm;
     lowering.wire = fastest_on_wire(tried, group, machine).wire;
   }
-  if (lowering.algorithm != ring || collective.kind == CollectiveKind::all_to_all) return lowering;
+  const bool leaves_by_nics = lowering.algorithm == ring || lowering.algorithm == tree;
+  if (!leaves_by_nics || collective.kind == CollectiveKind::all_to_all) return lowering;
   const NodeMembers members(group, machine);
   const std::uint32_t nics = members.nics();
   lowering.rings = std::min(nics, collective.rings == 0 ? most_rings : collective.rings);

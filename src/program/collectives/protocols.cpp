@@ -84,11 +84,10 @@ OnWire on_wire(const Protocols& protocols, std::uint32_t index, const Collective
 
 /// In ps, with that protocol. `plain`: without protocols.
 double time_of(const CollectiveAlgorithm& algorithm, Collective plain, const Group& group,
-               const machine::Machine& machine, const OnWire& wire, const CollectiveAlgorithm::Waits& waits) {
+               const machine::Machine& machine, const OnWire& wire) {
   const std::int64_t element = plain.element.value();
   plain.bytes = Bytes{ceil_div(wire.bytes(plain.bytes.value()), element) * element};
-  return algorithm.time(plain, group, machine) + static_cast<double>(wire.start) +
-         waits.inside * static_cast<double>(wire.pause) + waits.across * static_cast<double>(wire.pause_across);
+  return static_cast<double>(wire.start) + algorithm.time_with_pauses(make_call(plain, group, 0, machine), wire);
 }
 
 /// Of algorithm `name`: its own ones, or those of all.
@@ -110,10 +109,9 @@ TimeOnWire fastest_on_wire(const Collective& collective, const Group& group, con
   TimeOnWire fastest;
   if (collective.protocols != nullptr && group.members.size() > 1) {
     const Places places(group, machine);
-    const CollectiveAlgorithm::Waits waits = algorithm.waits(make_call(plain, group, 0, machine));
     for (const std::uint32_t index : protocols_for(*collective.protocols, algorithm.name())) {
       const OnWire wire = on_wire(*collective.protocols, index, algorithm, collective.kind, places);
-      const double time = time_of(algorithm, plain, group, machine, wire, waits);
+      const double time = time_of(algorithm, plain, group, machine, wire);
       if (fastest.wire.protocol == OnWire::no_protocol || time < fastest.time) fastest = {wire, time};
     }
   }
@@ -142,13 +140,19 @@ void CollectiveAlgorithm::step_on_wire(const CollectiveCall& call, std::uint32_t
     receive.bytes = wire.bytes(receive.bytes);
     if (receive.add) step.reduce += receive.bytes;  // flags and all
   }
-  if (step.receives.empty()) return;
+  if (step.receives.empty() || step.follows) return;
   step.pause = wire.pause;
   if (wire.pause_across == wire.pause) return;
   const auto node = [&](std::uint32_t rank) { return call.machine->places[call.group->members[rank]].node; };
   const int here = node(call.rank);
   if (std::ranges::any_of(step.receives, [&](const Transfer& one) { return node(one.peer) != here; }))
     step.pause = wire.pause_across;
+}
+
+double CollectiveAlgorithm::time_with_pauses(const CollectiveCall& call, const OnWire& wire) const {
+  const Waits all = waits(call);
+  return time(*call.collective, *call.group, *call.machine) + all.inside * static_cast<double>(wire.pause) +
+         all.across * static_cast<double>(wire.pause_across);
 }
 
 CollectiveAlgorithm::Waits CollectiveAlgorithm::waits(const CollectiveCall& call) const {

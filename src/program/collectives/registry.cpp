@@ -21,6 +21,7 @@ AlgorithmList all_algorithms() {
   all.push_back(make_ring_bi_odd());
   all.push_back(make_multitree());
   all.push_back(make_synthesised());
+  all.push_back(make_double_tree());
   all.push_back(make_automatic());
   return all;
 }

@@ -94,31 +94,41 @@ class Ring final : public CollectiveAlgorithm {
     step_of_ring(collective, ring.place(call.rank, call.size, call.strand), index, part, step);
   }
 
-  // Either the chunks travel from member to member without rest, or they queue up at the slowest link. Inside a node a
-  // member's link carries a message of nearly every ring at a time.
   double time(const Collective& collective, const Group& group, const machine::Machine& machine) const override {
-    const auto size = static_cast<std::uint32_t>(group.members.size());
-    if (size == 1) return 0;
+    if (group.members.size() == 1) return 0;
     if (collective.kind == CollectiveKind::all_to_all) return CollectiveAlgorithm::time(collective, group, machine);
-    const CollectiveCall call = make_call(collective, group, 0, machine);
-    const std::uint32_t rings = call.lowering.rings;
-    const Data whole = whole_of(collective);
-    const Data chunk = chunk_of(whole, collective.element, size, 0);
-    const std::int64_t part = chunk_of(chunk, collective.element, rings, 0).bytes;
+    return time_of_steps(make_call(collective, group, 0, machine), 0);
+  }
+  double time_with_pauses(const CollectiveCall& call, const OnWire& wire) const override {
+    if (call.collective->kind == CollectiveKind::all_to_all) return CollectiveAlgorithm::time_with_pauses(call, wire);
+    return time_of_steps(call, static_cast<double>(wire.pause));
+  }
+
+ private:
+  // Either the chunks travel from member to member without rest, or they queue up at the slowest link, behind which
+  // pauses hide. Inside a node a member's link carries a message of every ring at a time that does
+  // not leave the node there.
+  double time_of_steps(const CollectiveCall& call, double pause) const {
+    const Lowering& lowering = call.lowering;
+    const Data chunk = chunk_of(*call.collective, call.size, 0);
+    const std::int64_t part = chunk_of(chunk, call.collective->element, lowering.rings, 0).bytes;
+    const std::int64_t together = part * std::max(1U, lowering.rings - lowering.rings / lowering.locals);
     double round = 0, slowest = 0, latency_of_slowest = 0;
-    for (std::uint32_t rank = 0; rank < size; ++rank) {
-      const bool inside = (rank + 1) % call.lowering.locals != 0;
-      const auto hop = [&](std::int64_t bytes) {
-        return message_time(machine, group.members[rank], group.members[plus_modulo(rank, 1, size)], Bytes{bytes});
+    for (std::uint32_t rank = 0; rank < call.size; ++rank) {
+      const bool inside = (rank + 1) % lowering.locals != 0;
+      const std::int64_t bytes = inside ? together : part;
+      const auto hop = [&](std::int64_t moved) {
+        const auto& members = call.group->members;
+        return message_time(*call.machine, members[rank], members[plus_modulo(rank, 1, call.size)], Bytes{moved});
       };
-      const std::int64_t together = inside ? part * rings : part;
-      round += hop(together);
+      round += hop(bytes) + pause;
       const double latency = hop(0);
-      if (hop(together) - latency <= slowest) continue;
-      slowest = hop(together) - latency;
+      if (hop(bytes) - latency <= slowest) continue;
+      slowest = hop(bytes) - latency;
       latency_of_slowest = latency;
     }
-    return std::max(steps(call) * round / size, steps(call) * slowest + latency_of_slowest);
+    const double rest = steps(call) * std::max(slowest, pause) + latency_of_slowest + pause;
+    return std::max(steps(call) * round / call.size, rest);
   }
 };
 
