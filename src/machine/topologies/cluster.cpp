@@ -20,6 +20,7 @@ struct ClusterSpec {
   BytesPerSecond nic_bandwidth;
   Duration nic_latency;
   double nic_efficiency = 1;
+  double fabric_loss = 0;
   BytesPerSecond pcie_bandwidth;
   Duration pcie_latency;
   std::string fabric;
@@ -71,6 +72,12 @@ void declare_fabric(config::Schema<ClusterSpec>& s) {
       .at_least("0.01")
       .at_most("1")
       .otherwise("1.0");
+  s.number("fabric_loss", &ClusterSpec::fabric_loss,
+           "share of the NICs' bandwidth that is lost each time the nodes double, where that leaves less than "
+           "nic_efficiency: to routes that meet and to those who come late. Calibrated: no mechanism is simulated")
+      .at_least("0")
+      .at_most("0.1")
+      .otherwise("0.0");
   s.quantity("pcie_bandwidth", &ClusterSpec::pcie_bandwidth,
              "between a GPU and a NIC that it shares, per direction; required where NICs are shared")
       .at_least("1 B/s")
@@ -171,6 +178,12 @@ BytesPerSecond scaled(BytesPerSecond bandwidth, double factor) {
   return BytesPerSecond{std::max<std::int64_t>(1, std::llround(static_cast<double>(bandwidth.value()) * factor))};
 }
 
+/// Of the NICs' bandwidth.
+double share_in_fabric(const ClusterSpec& spec) {
+  constexpr double least = 0.01;
+  return std::max(least, std::min(spec.nic_efficiency, 1 - spec.fabric_loss * std::log2(spec.nodes)));
+}
+
 ClusterShape shape_of(const ClusterSpec& spec) {
   ClusterShape shape;
   shape.nodes = static_cast<NodeId>(spec.nodes);
@@ -180,7 +193,7 @@ ClusterShape shape_of(const ClusterSpec& spec) {
   shape.nvlink_latency = spec.nvlink_latency;
   if (!shape.has_fabric()) return shape;
   shape.nics_per_node = spec.nics_per_node == 0 ? shape.gpus_per_node : static_cast<NodeId>(spec.nics_per_node);
-  shape.nic_bandwidth = scaled(spec.nic_bandwidth, spec.nic_efficiency);
+  shape.nic_bandwidth = scaled(spec.nic_bandwidth, share_in_fabric(spec));
   shape.nic_latency = spec.nic_latency;
   shape.pcie_bandwidth = spec.pcie_bandwidth;
   shape.pcie_latency = spec.pcie_latency;

@@ -102,6 +102,8 @@ struct TileShape {
 /// Thread-block tiles of CUTLASS's and cuBLAS's tensor-core kernels.
 constexpr std::array<TileShape, 8> tile_shapes = {
     {{256, 128}, {128, 256}, {128, 128}, {256, 64}, {64, 256}, {128, 64}, {64, 128}, {64, 64}}};
+/// No more than the smallest tile has.
+constexpr std::int64_t few_rows = 64;
 /// The main loop takes so many columns of the left operand at a time.
 constexpr std::int64_t k_step = 32;
 /// Slices that the sum over k may be cut into when there are too few tiles.
@@ -188,8 +190,8 @@ class Tile : public CostModel {
     return {cost::peak_rate(op, device) / cores, bytes, memory / cores};
   }
 
-  /// The best of all tiles and slices, as the library's heuristics aim to choose. What streams through the memory
-  /// waits for its first operands as a tile does.
+  /// The best of all tiles and slices, as the library's heuristics aim to choose. A product of few rows is a kernel
+  /// that streams the other operand through the memory; others wait for their first operands as a tile does.
   [[nodiscard]] double gemm_time(const Operator& op, const machine::DeviceSpec& device, double memory) const {
     const Core core = core_of(op, device);
     double best = std::numeric_limits<double>::infinity();
@@ -197,7 +199,9 @@ class Tile : public CostModel {
       for (const std::int64_t slices : k_slices) {
         if (slices > 1 && op.k < slices * k_step) continue;
         const double compute = compute_time(op, device.cores, core, tile, slices);
-        const double streamed = memory + static_cast<double>(parameters_.tile_latency);
+        const double streamed =
+            memory + static_cast<double>(op.m <= few_rows ? std::max(parameters_.kernel_floor, parameters_.tile_latency)
+                                                          : parameters_.tile_latency);
         best = std::min(best, std::max(compute, streamed) + reduction_time(op, device, slices));
       }
     }
