@@ -77,6 +77,16 @@ void check_window(const Table& root, const Experiment& experiment, Diagnostics& 
                                 window, keys, generates ? " (prompt and generated)" : "", window));
 }
 
+void check_operations(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
+  const std::vector<workload::AddedOperation>& operations = experiment.workload.operations;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const std::string problem = workload::problem_of(operations[i]);
+    if (problem.empty()) continue;
+    const Value& at = root.find("workload")->table()->find("operations")->array()->at(i);
+    diagnostics.error(at.where(), "\"operations\": " + problem);
+  }
+}
+
 }  // namespace
 
 void check_workload(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
@@ -84,6 +94,7 @@ void check_workload(const Table& root, const Experiment& experiment, Diagnostics
   refuse_training_of_one_byte(root, experiment, diagnostics);
   check_generated(root, experiment, diagnostics);
   check_window(root, experiment, diagnostics);
+  check_operations(root, experiment, diagnostics);
 }
 
 std::string bytes_of_one(const Experiment& experiment) {

@@ -157,6 +157,7 @@ std::vector<config::SchemaPointer> schemas(const Parts& parts) {
   add(sweep::sweep_schema());
   add(sweep::range_schema());
   add(strategy::workload_schema());
+  add(workload::operation_schema());
   for (const auto* schema : workload::schemas()) add(*schema);
   for (const auto& kind : parts.strategies) {
     // A schema lives as long as a copy of its strategy.

@@ -7,6 +7,16 @@
 #include "tessera/strategy/strategy.hpp"
 
 namespace tessera::strategy {
+namespace {
+
+void add_stack(config::Schema<Workload>& s) {
+  std::vector<workload::AddedOperation> Workload::*operations = &Workload::operations;
+  s.tables("operations", operations, workload::operation_schema(),
+           "kernels that the software stack runs in a layer besides; a list replaces that of a recipe")
+      .optional();
+}
+
+}  // namespace
 
 const config::Schema<Workload>& workload_schema() {
   using workload::Phase;
@@ -33,6 +43,7 @@ const config::Schema<Workload>& workload_schema() {
         .otherwise("false");
     s.choice("datatype", &Workload::datatype, workload::datatype_names(), "of weights and activations")
         .otherwise("fp16");
+    add_stack(s);
     return s;
   }();
   return schema;

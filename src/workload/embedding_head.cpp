@@ -150,7 +150,9 @@ std::int64_t padded_vocabulary(const Model& model, std::int64_t tensor) {
 
 EmbeddingOperators embedding_operators(const Model& model, const LayerShape& shape) {
   const Context context(model, shape);
-  return {lookup_section(context), embedding_combine_section(context)};
+  EmbeddingOperators embedding{lookup_section(context), embedding_combine_section(context)};
+  layer::add_operations(context, "embedding", embedding.combine);
+  return embedding;
 }
 
 HeadOperators head_operators(const Model& model, const LayerShape& shape) {
@@ -160,7 +162,9 @@ HeadOperators head_operators(const Model& model, const LayerShape& shape) {
   if (model.final_norm) head.norm = layer::norm_section(context, "final norm", tokens, false);
   if (model.masked_lm_head) add_masked_lm_transform(context, tokens, head.norm);
   head.logits = logits_section(context);
-  if (context.training) head.loss = loss_sections(context);
+  if (!context.training) return head;
+  head.loss = loss_sections(context);
+  layer::add_operations(context, "loss", head.loss.back());
   return head;
 }
 

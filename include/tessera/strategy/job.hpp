@@ -19,7 +19,7 @@
 namespace tessera::strategy {
 
 /// The experiment's [workload] table: what is run, however it is cut.
-struct Workload {
+struct Workload : workload::Stack {
   workload::Phase phase = workload::Phase::training;
   std::int64_t sequence = 2048;
   std::int64_t global_batch = 1;  ///< sequences per iteration

@@ -10,6 +10,7 @@
 
 #include "tessera/workload/model.hpp"
 #include "tessera/workload/operator.hpp"
+#include "tessera/workload/stack.hpp"
 
 namespace tessera::workload {
 
@@ -47,6 +48,7 @@ struct LayerShape {
   /// MoE: tokens that this rank's experts process for the micro-batch (capacity and imbalance applied);
   /// 0: s b experts_per_token, an even load.
   std::int64_t expert_tokens = 0;
+  const Stack* stack = nullptr;  ///< null: as Megatron-LM of 2022 does
 };
 
 /// Operators between two points at which a strategy may have to communicate. The backward part runs all of

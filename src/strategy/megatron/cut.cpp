@@ -83,6 +83,7 @@ workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::
   }
   shape.pad_width = options.pad_width;
   shape.flash_attention = workload->flash_attention;
+  shape.stack = workload;
   shape.phase = workload->phase;
   shape.datatype = workload->datatype;
   shape.gradient_bytes = options.gradient_bytes;

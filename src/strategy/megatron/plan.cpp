@@ -150,7 +150,7 @@ StrategyKind kind() {
   StrategyKind kind;
   kind.name = "megatron";
   kind.help = options_schema().help();
-  kind.workload_keys = {"phase", "sequence", "global_batch", "generated", "flash_attention", "datatype"};
+  kind.workload_keys = {"phase", "sequence", "global_batch", "generated", "flash_attention", "datatype", "operations"};
   kind.schema = []() -> const config::SchemaBase& { return options_schema(); };
   kind.check = [](const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
     if (!options_schema().open_keys(table).empty()) return open_text(table, job, diagnostics);

@@ -9,6 +9,8 @@
 namespace tessera::workload::layer {
 namespace {
 
+const Stack of_megatron;
+
 /// whole / parts, which has to be exact.
 std::int64_t share(std::int64_t whole, std::int64_t parts, const char* what, const char* ranks) {
   if (whole % parts != 0) {
@@ -77,6 +79,7 @@ std::int64_t cut_tokens(const LayerShape& shape) {
 Context::Context(const Model& model_in, const LayerShape& shape_in)
     : model(model_in),
       shape(complete(model_in, shape_in)),
+      stack(shape_in.stack == nullptr ? of_megatron : *shape_in.stack),
       element(bytes_per_element(shape.datatype)),
       tokens(shape.sequence * shape.micro_batch),
       tokens_cut(cut_tokens(shape)),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "operations.hpp"
 #include "tessera/workload/transformer.hpp"
 
 namespace tessera::workload::layer {
@@ -24,6 +25,7 @@ struct Context {
 
   const Model& model;
   LayerShape shape;
+  const Stack& stack;
   std::int64_t element;        ///< e: bytes per element of weights and activations
   std::int64_t tokens;         ///< s b
   std::int64_t tokens_cut;     ///< s b / t under sequence parallelism, s b otherwise
@@ -75,6 +77,8 @@ void add_linear(const Context& context, const Linear& linear, OperatorSet& set);
 [[nodiscard]] OperatorSet core_section(const Context& context);
 [[nodiscard]] OperatorSet projection_section(const Context& context);
 
+/// What the activation of a layer makes on this rank, experts' included.
+[[nodiscard]] std::int64_t mlp_elements(const Context& context);
 /// A dense MLP.
 void add_dense_mlp(const Context& context, LayerOperators& layer);
 /// Router, dispatch, the local experts, combine.

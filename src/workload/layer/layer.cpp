@@ -47,6 +47,8 @@ LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
     layer::add_dense_mlp(context, result);
   }
   result.mlp_residual = layer::residual_section(context, "mlp residual");
+  for (std::size_t i = 0; i < layer_sections.size(); ++i)
+    layer::add_operations(context, section_names[i], result.*layer_sections[i]);
   return result;
 }
 

@@ -70,6 +70,15 @@ struct Copies {
   std::int64_t copies;
 };
 
+/// Experts that no token reaches do nothing; the others take an even share, rounded up.
+struct ActiveExperts {
+  explicit ActiveExperts(const Context& context)
+      : active(std::min(context.local_experts, context.shape.expert_tokens)),
+        rows((context.shape.expert_tokens + active - 1) / active) {}
+  std::int64_t active;
+  std::int64_t rows;  ///< of each
+};
+
 OperatorSet dispatch_section(const Context& context) {
   const auto [tokens, copies] = Copies(context);
   OperatorSet set;
@@ -93,6 +102,12 @@ OperatorSet combine_section(const Context& context) {
 
 }  // namespace
 
+std::int64_t mlp_elements(const Context& context) {
+  if (!context.shape.moe) return context.tokens * context.mlp_width;
+  const auto [active, rows] = ActiveExperts(context);
+  return active * rows * context.expert_width + context.tokens * context.mlp_width * context.model.shared_experts;
+}
+
 void add_dense_mlp(const Context& context, LayerOperators& layer) {
   add_mlp(context, {"", 1, context.tokens, context.mlp_width, context.tokens_cut}, layer);
 }
@@ -102,10 +117,7 @@ void add_experts(const Context& context, LayerOperators& layer) {
   layer.router = router_section(context);
   layer.dispatch = dispatch_section(context);
   layer.combine = combine_section(context);
-  // Experts that no token reaches do nothing; the others take an even share, rounded up.
-  const std::int64_t tokens = context.shape.expert_tokens;
-  const std::int64_t active = std::min(experts.local_experts, tokens);
-  const std::int64_t rows = (tokens + active - 1) / active;
+  const auto [active, rows] = ActiveExperts(context);
   add_mlp(experts, {"expert ", active, rows, experts.expert_width, active * rows}, layer);
   if (context.model.shared_experts > 0) {
     const std::int64_t width = context.mlp_width * context.model.shared_experts;
