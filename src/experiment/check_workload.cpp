@@ -64,6 +64,13 @@ void check_generated(const Table& root, const Experiment& experiment, Diagnostic
     diagnostics.warn(where_in(root, "workload", "generated"), "generated has no effect outside generation");
 }
 
+void check_loss(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
+  const strategy::Workload& workload = experiment.workload;
+  if (workload.phase == workload::Phase::training || workload.loss == strategy::Workload{}.loss) return;
+  if (looks_at(experiment.strategy, "loss"))
+    diagnostics.warn(where_in(root, "workload", "loss"), "loss has no effect outside training");
+}
+
 void check_window(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
   if (!experiment.model || experiment.model->sliding_window == 0) return;
   const strategy::Workload& workload = experiment.workload;
@@ -93,6 +100,7 @@ void check_workload(const Table& root, const Experiment& experiment, Diagnostics
   refuse_passed_over(root, experiment, diagnostics);
   refuse_training_of_one_byte(root, experiment, diagnostics);
   check_generated(root, experiment, diagnostics);
+  check_loss(root, experiment, diagnostics);
   check_window(root, experiment, diagnostics);
   check_operations(root, experiment, diagnostics);
 }

@@ -10,6 +10,26 @@ namespace tessera::strategy {
 namespace {
 
 void add_stack(config::Schema<Workload>& s) {
+  using workload::BiasKernels, workload::Loss;
+  s.choice<Loss>("loss", &Workload::loss,
+                 {{"vocabulary-parallel", Loss::vocabulary_parallel},
+                  {"compiled", Loss::compiled},
+                  {"gathered", Loss::gathered},
+                  {"fused", Loss::fused}},
+                 "cross entropy: single operations on each tensor rank's share of the vocabulary; the same in compiled "
+                 "kernels (Megatron core's loss fusion); all logits gathered by each rank, and single operations on "
+                 "them; or one kernel each way (FlashAttention's)")
+      .otherwise("vocabulary-parallel");
+  s.choice<BiasKernels>(
+       "qkv_bias_kernels", &Workload::qkv_bias_kernels,
+       {{"both", BiasKernels::both}, {"gradient", BiasKernels::gradient}, {"none", BiasKernels::none}},
+       "of the QKV projection's bias: one that adds it and one that sums its gradient; the product adds it (PyTorch's "
+       "linear layer); or products do both (Transformer Engine)")
+      .otherwise("both");
+  s.choice<bool>("gated_linears", &Workload::separate_gate, {{"joint", false}, {"separate", true}},
+                 "the column-parallel products of a dense gated MLP: one of twice the width; or two, each with its own "
+                 "input gradient, which without sequence parallelism each sums over the tensor ranks")
+      .otherwise("joint");
   std::vector<workload::AddedOperation> Workload::*operations = &Workload::operations;
   s.tables("operations", operations, workload::operation_schema(),
            "kernels that the software stack runs in a layer besides; a list replaces that of a recipe")

@@ -1,4 +1,6 @@
 // What stands before the first layer and behind the last one.
+#include <algorithm>
+
 #include "layer/context.hpp"
 #include "tessera/workload/transformer.hpp"
 
@@ -119,28 +121,6 @@ OperatorSet logits_section(const Context& context) {
   return set;
 }
 
-std::array<OperatorSet, 4> loss_sections(const Context& context) {
-  const std::int64_t columns = padded_vocabulary(context.model, context.shape.tensor) / context.shape.tensor;
-  const std::int64_t logits = context.tokens * columns;
-  const std::int64_t e = context.element;
-  const auto fp32 = [&](OperatorKind kind, const std::string& name, std::int64_t read, std::int64_t written) {
-    return streaming(kind, name, Bytes{4 * read}, Bytes{4 * written}, "fp32");
-  };
-  const auto elementwise = OperatorKind::elementwise;
-  std::array<OperatorSet, 4> loss;
-  loss[0].forward = {streaming(elementwise, "logits to fp32", Bytes{e * logits}, Bytes{4 * logits}, "fp32"),
-                     fp32(OperatorKind::reduction, "loss maximum", logits, context.tokens)};
-  loss[1].forward = {fp32(elementwise, "loss subtract maximum", logits + context.tokens, logits),
-                     fp32(OperatorKind::embedding, "loss target", context.tokens, context.tokens)};
-  loss[2].forward = {fp32(elementwise, "loss exponential", logits, logits),
-                     fp32(OperatorKind::reduction, "loss sum", logits, context.tokens)};
-  loss[3].forward = {fp32(elementwise, "loss quotient", logits + context.tokens, logits)};
-  loss[3].input_gradient = {fp32(elementwise, "loss dgrad", logits, logits),
-                            streaming(elementwise, "logits gradient", Bytes{4 * logits}, Bytes{e * logits}, "fp32")};
-  loss[3].kept_inside = 4 * logits;  // the softmax
-  return loss;
-}
-
 }  // namespace
 
 std::int64_t padded_vocabulary(const Model& model, std::int64_t tensor) {
@@ -163,8 +143,11 @@ HeadOperators head_operators(const Model& model, const LayerShape& shape) {
   if (model.masked_lm_head) add_masked_lm_transform(context, tokens, head.norm);
   head.logits = logits_section(context);
   if (!context.training) return head;
-  head.loss = loss_sections(context);
-  layer::add_operations(context, "loss", head.loss.back());
+  head.loss = layer::loss_sections(context);
+  // Behind the last one that does something.
+  const auto last =
+      std::ranges::find_if(head.loss.rbegin(), head.loss.rend(), [](const auto& set) { return !set.empty(); });
+  layer::add_operations(context, "loss", *last);
   return head;
 }
 

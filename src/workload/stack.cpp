@@ -48,9 +48,9 @@ void add_work(config::Schema<AddedOperation>& s) {
   kernels("forward_kernels", &AddedOperation::forward_kernels, "that move these bytes, an equal share each");
   kernels("backward_kernels", &AddedOperation::backward_kernels, "the same in the backward pass");
   std::vector<std::pair<std::string, OperatorKind>> kinds;
-  for (const auto kind : {OperatorKind::elementwise, OperatorKind::fused, OperatorKind::copy, OperatorKind::norm,
-                          OperatorKind::dropout, OperatorKind::softmax, OperatorKind::embedding,
-                          OperatorKind::reduction})
+  for (const auto kind :
+       {OperatorKind::elementwise, OperatorKind::fused, OperatorKind::copy, OperatorKind::norm, OperatorKind::dropout,
+        OperatorKind::softmax, OperatorKind::embedding, OperatorKind::reduction})
     kinds.emplace_back(name_of(kind), kind);
   s.choice<OperatorKind>("kind", &AddedOperation::kind, kinds,
                          "of its kernels: whose share of the memory bandwidth they reach")

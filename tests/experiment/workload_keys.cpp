@@ -84,6 +84,8 @@ const std::map<std::string, Texts>& experiments() {
   return all;
 }
 
+const std::string operation = "[{name = \"copy\", section = \"fc1\", forward = \"8 B\"}]";
+
 /// Values of each key other than its default; a key that is not here fails the test below.
 const std::map<std::string, Texts>& other_values() {
   static const std::map<std::string, Texts> all{{"phase", {"\"prompt\"", "\"generation\"", "\"training\""}},
@@ -91,13 +93,18 @@ const std::map<std::string, Texts>& other_values() {
                                                 {"global_batch", {"4", "16"}},
                                                 {"generated", {"16"}},
                                                 {"flash_attention", {"true"}},
-                                                {"datatype", {"\"fp32\"", "\"fp8\"", "\"int8\""}}};
+                                                {"datatype", {"\"fp32\"", "\"fp8\"", "\"int8\""}},
+                                                {"loss", {"\"compiled\"", "\"gathered\"", "\"fused\""}},
+                                                {"qkv_bias_kernels", {"\"gradient\"", "\"none\""}},
+                                                {"gated_linears", {"\"separate\""}},
+                                                {"operations", {operation}}};
   return all;
 }
 
 /// What changes nothing, and may: a forward sub-layer, and a GEMM as given, is the same one in training and in a
-/// prompt.
+/// prompt; the model's MLP has no gate.
 bool is_alike(const std::string& strategy, const std::string& key, const std::string& value) {
+  if (key == "gated_linears") return strategy == "megatron" || strategy == "watos";
   return strategy == "t3" && key == "phase" && value != "\"generation\"";
 }
 

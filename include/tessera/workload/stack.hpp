@@ -29,11 +29,11 @@ enum class BiasKernels {
 /// element.
 struct AddedOperation {
   std::string name;
-  std::string section;            ///< of section_names, or "embedding", "loss"
-  std::string replaces;           ///< an operator of the section that is not there then; empty: none
-  std::string width = "hidden";   ///< whose columns count, of operation_widths()
-  std::string tokens = "all";     ///< or "own": under sequence parallelism those of the rank
-  std::vector<std::string> with;  ///< of operation_conditions(): all of these hold, or it does not run
+  std::string section;               ///< of section_names, or "embedding", "loss"
+  std::string replaces;              ///< an operator of the section that is not there then; empty: none
+  std::string width = "hidden";      ///< whose columns count, of operation_widths()
+  std::string tokens = "all";        ///< or "own": under sequence parallelism those of the rank
+  std::vector<std::string> with;     ///< of operation_conditions(): all of these hold, or it does not run
   std::vector<std::string> without;  ///< nor where one of these holds
   Bytes forward{}, backward{};       ///< read and written for an element
   std::int64_t forward_kernels = 1, backward_kernels = 1;

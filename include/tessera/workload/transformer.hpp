@@ -60,6 +60,8 @@ struct OperatorSet {
   std::vector<Operator> weight_gradient;  ///< empty outside training
   std::int64_t kept_input = 0;            ///< activation bytes: the section's own input, kept until its backward part
   std::int64_t kept_inside = 0;  ///< activation bytes kept by the operators inside; free when the section is recomputed
+  /// Of linear layers that share their input: without sequence parallelism each sums its own over the tensor ranks.
+  int input_gradients = 1;
 
   [[nodiscard]] std::int64_t kept() const { return kept_input + kept_inside; }
   [[nodiscard]] bool empty() const { return forward.empty(); }
@@ -187,14 +189,16 @@ struct EmbeddingOperators {
 };
 [[nodiscard]] EmbeddingOperators embedding_operators(const Model& model, const LayerShape& shape);
 
+using LossSections = std::array<OperatorSet, 4>;
+
 /// The last stage. Tensor parallelism communicates around `logits` as around `qkv`.
 struct HeadOperators {
   OperatorSet norm;    ///< final norm; empty where the model has none
   OperatorSet logits;  ///< this rank's share of the vocabulary
   /// Vocabulary-parallel cross entropy in FP32: maximum | logit of the target | sum of exponentials | quotient. Each |
-  /// is an all-reduce of 4 s b bytes over the tensor ranks. The backward part stands in the last set alone. Empty
-  /// outside training.
-  std::array<OperatorSet, 4> loss;
+  /// is an all-reduce of 4 s b bytes over the tensor ranks. Other losses (Stack::loss) have fewer such sets; a gathered
+  /// one has one, before which logits are all-gathered. Empty outside training.
+  LossSections loss;
 };
 [[nodiscard]] HeadOperators head_operators(const Model& model, const LayerShape& shape);
 
@@ -227,6 +231,13 @@ enum class MasterWeights {
   none,       ///< nothing: weights are updated in their own datatype
 };
 
+/// Whose kernels update weights.
+enum class Update {
+  megatron,  ///< Megatron-LM's: copies in FP32, then Apex's fused Adam
+  fused,     ///< Apex's DistributedFusedAdam: one kernel from gradients as they lie to weights; the collective averages
+  eager,     ///< PyTorch's single operations of AdamW, and of the clipping before
+};
+
 /// Weight updates of one device.
 struct OptimizerShape {
   std::int64_t parameters = 0;      ///< weights that the device holds
@@ -235,13 +246,14 @@ struct OptimizerShape {
   std::int64_t gradient_bytes = 4;  ///< per element of the gradient buffer
   std::int64_t moment_bytes = 4;    ///< per element of each of the two moments
   MasterWeights master_weights = MasterWeights::fp32;
+  Update update = Update::megatron;
 
   /// Per parameter that is updated: what is kept of the weight, and two moments.
   [[nodiscard]] std::int64_t state_bytes() const { return master_bytes() + 2 * moment_bytes; }
   [[nodiscard]] std::int64_t master_bytes() const;
 };
 
-/// Mixed-precision Adam (Kingma and Ba 2014; Micikevicius et al. 2017) as Megatron-LM runs it.
+/// Mixed-precision Adam (Kingma and Ba 2014; Micikevicius et al. 2017).
 struct OptimizerOperators {
   std::vector<Operator> zero;     ///< clears the gradient buffer, before the first micro-batch
   std::vector<Operator> average;  ///< divides the gradient buffer by the data-parallel size, before its all-reduce

@@ -55,6 +55,7 @@ class Checker {
   void check_heads();
   void check_width();
   void check_rows();
+  void check_gate();
   void check_pipeline();
   void check_stage_layers(std::int64_t chunks);
   void begin_chunks(const std::vector<std::int64_t>& layers);
@@ -122,6 +123,7 @@ void Checker::check_tensor() {
   }
   check_width();
   check_rows();
+  check_gate();
   if (!options_.sequence_parallel) return;
   if (t == 1)
     diagnostics_.warn(where_of(table_, "sequence_parallel"), "sequence_parallel has no effect with tensor = 1");
@@ -149,6 +151,16 @@ void Checker::check_rows() {
     error("tensor_rows", "sublayers = \"{}\" sums over one dimension, allowed: tensor_rows = 1", options_.sublayers);
   if (job_.workload.phase == workload::Phase::generation)
     error("tensor_rows", "one token at a time is not cut by tokens, allowed: tensor_rows = 1");
+}
+
+/// Of a gated MLP whose two products sum an input gradient each.
+void Checker::check_gate() {
+  if (!job_.workload.separate_gate || !model_.gated_mlp || options_.tensor == 1) return;
+  const char* what = "workload.gated_linears = \"separate\" sums two input gradients in turn";
+  if (cut_.is_two_dimensional()) return error("tensor_rows", "{}, allowed: tensor_rows = 1", what);
+  if (cut_.uses_kernels()) return error("sublayers", "{}, allowed: sublayers = \"operators\"", what);
+  if (cut_.training() && options_.overlap_tensor_communication && !options_.sequence_parallel)
+    error("overlap_tensor_communication", "{}, allowed: false, or sequence_parallel = true", what);
 }
 
 void Checker::check_width() {
@@ -277,6 +289,7 @@ void Checker::warn_of_idle_keys() {
   warn_if_given("gradient_reduction", &Options::all_reduce_gradients, where);
   warn_if_given("moment_precision", &Options::moment_bytes, where);
   warn_if_given("master_weights", &Options::master_weights, where);
+  warn_if_given("optimizer", &Options::update, where);
   if (options_.shards_parameters()) warn_if_given("reshard_after_forward", &Options::reshard_after_forward, where);
   warn_if_given("fused_gradient_accumulation", &Options::fused_gradient_accumulation, where);
   if (job_.workload.phase != workload::Phase::generation) return;

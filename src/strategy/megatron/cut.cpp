@@ -34,6 +34,7 @@ std::int64_t Cut::tensor_element() const {
 }
 
 std::int64_t Cut::part_bytes() const {
+  if (options.exchanges_whole && !uses_sequence_parallelism()) return activation_bytes();
   const std::int64_t t = options.tensor, whole = activation_bytes() / tensor_element();
   return (whole + t - 1) / t * tensor_element();
 }

@@ -106,8 +106,10 @@ struct Cut {
   /// What it is cut into for the tensor ranks: numbers, or where they have different parts of the sequence, tokens of
   /// all sequences of a micro-batch. Bytes.
   [[nodiscard]] std::int64_t tensor_element() const;
-  /// Bytes of the largest part: what a tensor rank sends to the next stage, where the whole is gathered on arrival.
+  /// What a tensor rank sends to the next stage: bytes of the largest part, from which the whole is gathered on
+  /// arrival, or of the whole.
   [[nodiscard]] std::int64_t part_bytes() const;
+  [[nodiscard]] bool gathers_arrivals() const { return !uses_sequence_parallelism() && !options.exchanges_whole; }
   [[nodiscard]] Place place(std::uint32_t rank) const;
   [[nodiscard]] std::uint32_t rank(const Place& place) const;
   [[nodiscard]] program::DeviceId device(const Place& at) const { return devices[rank(at)]; }

@@ -86,6 +86,7 @@ workload::OptimizerShape optimizer_shape(const Cut& cut, const DeviceState& stat
   shape.gradient_bytes = cut.options.gradient_bytes;
   shape.moment_bytes = cut.options.moment_bytes;
   shape.master_weights = cut.options.master_weights;
+  shape.update = cut.options.update;
   return shape;
 }
 

@@ -58,8 +58,13 @@ program::BlockId head_forward(program::Program& program, const Cut& cut, const w
     return writer.builder().done();
   }
   column_forward(writer, head.logits, Activity::forward);
+  if (cut.workload->loss == workload::Loss::gathered) {
+    const std::int64_t logits = cut.tokens() * workload::padded_vocabulary(*cut.model, cut.options.tensor);
+    writer.collective(CollectiveKind::all_gather, tensor_group, cut.element() * logits, cut.element(),
+                      Activity::tensor_communication, "logits all-gather");
+  }
   // FP32: the maximum, the target's logit and the sum of exponentials of every token.
-  for (std::size_t i = 0; i < head.loss.size(); ++i) {
+  for (std::size_t i = 0; i < head.loss.size() && !head.loss[i].empty(); ++i) {
     if (i > 0) {
       writer.collective(CollectiveKind::all_reduce, tensor_group, 4 * cut.tokens(), 4, Activity::tensor_communication,
                         "loss all-reduce");

@@ -64,6 +64,7 @@ class StepWriter {
  private:
   void receive_activation(Writer& body, Bytes bytes) {
     body.builder().receive(previous_stage, bytes, activations_channel);
+    if (!cut_.gathers_arrivals()) return;
     body.collective(CollectiveKind::all_gather, tensor_group, cut_.activation_bytes(), cut_.element(),
                     Activity::pipeline_communication, "pipeline all-gather");
   }

@@ -202,6 +202,11 @@ void add_schedule(config::Schema<Options>& s) {
              "from the end of an exchange between stages, for which the host waits, to the next kernel")
       .at_most("1 s")
       .otherwise("0 s");
+  s.choice<bool>(
+       "exchange", &Options::exchanges_whole, {{"parts", false}, {"whole", true}},
+       "of an activation between stages, without sequence parallelism: each tensor rank sends a part, and the "
+       "receivers gather the whole (Megatron-LM's scatter-gather); or each sends the whole")
+      .otherwise("parts");
   s.choice<Recomputation>(
        "recomputation", &Options::recomputation,
        {{"none", Recomputation::none}, {"selective", Recomputation::selective}, {"full", Recomputation::full}},
@@ -265,6 +270,14 @@ void add_gradients(config::Schema<Options>& s) {
         {"none", workload::MasterWeights::none}},
        "what the update keeps of a weight beside it: a copy in FP32, the 16 bits that make FP32 of BF16, or nothing")
       .otherwise("fp32");
+  s.choice<workload::Update>("optimizer", &Options::update,
+                             {{"megatron", workload::Update::megatron},
+                              {"fused", workload::Update::fused},
+                              {"eager", workload::Update::eager}},
+                             "kernels of Adam: Megatron-LM's, on FP32 copies; one that reads gradients as they lie and "
+                             "writes weights (Apex's "
+                             "DistributedFusedAdam), which the reduction averages; or PyTorch's single operations")
+      .otherwise("megatron");
   s.boolean("fused_gradient_accumulation", &Options::fused_gradient_accumulation,
             "the weight-gradient GEMM adds to that buffer itself")
       .otherwise("true");

@@ -18,13 +18,15 @@ const char* reduction_label(const Cut& cut) {
   return cut.uses_sequence_parallelism() ? "tensor reduce-scatter" : "tensor all-reduce";
 }
 
-/// The operators, and their sum over the tensor ranks. At transaction level the sum belongs to the kernel of the
-/// product.
-void run_and_reduce(Writer& writer, const std::vector<workload::Operator>& operators, Activity activity) {
+/// The operators, and the sum of what they make over the tensor ranks, without sequence parallelism of `sums` results
+/// one after another. At transaction level the sum belongs to the kernel of the product.
+void run_and_reduce(Writer& writer, const std::vector<workload::Operator>& operators, Activity activity, int sums = 1) {
   const Cut& cut = writer.cut();
   if (!cut.uses_kernels()) {
     writer.run(operators, activity);
-    return writer.tensor_collective(reduction(cut), cut.activation_bytes(), reduction_label(cut));
+    for (int i = 0; i < (cut.uses_sequence_parallelism() ? 1 : sums); ++i)
+      writer.tensor_collective(reduction(cut), cut.activation_bytes(), reduction_label(cut));
+    return;
   }
   for (const workload::Operator& op : operators) {
     if (op.kind == workload::OperatorKind::gemm) {
@@ -41,7 +43,7 @@ void backward_in_turn(Writer& writer, const workload::OperatorSet& set) {
   if (cut.uses_sequence_parallelism()) {
     writer.tensor_collective(CollectiveKind::all_gather, cut.activation_bytes(), "tensor all-gather");
   }
-  run_and_reduce(writer, set.input_gradient, Activity::backward);
+  run_and_reduce(writer, set.input_gradient, Activity::backward, set.input_gradients);
   writer.run(set.weight_gradient, Activity::backward);
 }
 

@@ -145,10 +145,10 @@ class Profiler {
     return found;
   }
 
-  /// Without sequence parallelism what arrives is gathered.
+  /// Without sequence parallelism parts that arrive are gathered.
   Work arrival() {
     Writer writer(program_, cut_, "arrival");
-    if (!cut_.uses_sequence_parallelism())
+    if (cut_.gathers_arrivals())
       writer.collective(CollectiveKind::all_gather, tensor_group, cut_.activation_bytes(), cut_.element(),
                         Activity::pipeline_communication, "pipeline all-gather");
     Work work = reader(0).of(writer.builder().done());

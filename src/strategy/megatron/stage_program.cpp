@@ -18,7 +18,7 @@ namespace {
 
 using program::PipelineAction;
 
-/// Each tensor rank receives its part; without sequence parallelism it needs the whole.
+/// Each tensor rank receives its part, or the whole; without sequence parallelism it needs that.
 void write_exchange(program::BlockBuilder& builder, const Cut& cut, const PipelineAction& action) {
   program::StageNeighbours neighbours;
   neighbours.peer = [](int stages_on) { return stages_on > 0 ? next_stage : previous_stage; };
@@ -28,7 +28,7 @@ void write_exchange(program::BlockBuilder& builder, const Cut& cut, const Pipeli
   program::write_exchange(builder, action, neighbours);
   if (cut.options.exchange_overhead > 0)
     builder.compute(workload::host_pause("pipeline exchange", Duration{cut.options.exchange_overhead}));
-  if (cut.uses_sequence_parallelism()) return;
+  if (!cut.gathers_arrivals()) return;
   Writer writer(cut, builder);
   for (int i = 0; i < int{action.receive_previous} + int{action.receive_next}; ++i) {
     writer.collective(CollectiveKind::all_gather, tensor_group, cut.activation_bytes(), cut.element(),

@@ -107,10 +107,11 @@ OperatorSet qkv_section(const Context& context) {
     set.input_gradient.push_back(context.stream(OperatorKind::elementwise, "rotary dgrad", rotated, rotated));
   }
   add_linear(context, context.column_linear("qkv", 1, context.tokens, columns), set);
-  if (context.model.qkv_bias) {
+  const BiasKernels kernels = context.model.qkv_bias ? context.stack.qkv_bias_kernels : BiasKernels::none;
+  if (kernels == BiasKernels::both)
     set.forward.push_back(context.stream(OperatorKind::elementwise, "qkv bias", elements + columns, elements));
-    if (context.training) set.weight_gradient.push_back(context.bias_gradient("qkv bias wgrad", elements, columns));
-  }
+  if (context.training && kernels != BiasKernels::none)
+    set.weight_gradient.push_back(context.bias_gradient("qkv bias wgrad", elements, columns));
   if (rotary) set.forward.push_back(context.stream(OperatorKind::elementwise, "rotary", rotated, rotated));
   if (context.training) set.kept_input = context.element * context.tokens_cut * context.model.hidden;
   return set;

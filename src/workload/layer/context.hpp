@@ -77,6 +77,8 @@ void add_linear(const Context& context, const Linear& linear, OperatorSet& set);
 [[nodiscard]] OperatorSet core_section(const Context& context);
 [[nodiscard]] OperatorSet projection_section(const Context& context);
 
+[[nodiscard]] LossSections loss_sections(const Context& context);
+
 /// What the activation of a layer makes on this rank, experts' included.
 [[nodiscard]] std::int64_t mlp_elements(const Context& context);
 /// A dense MLP.

@@ -27,10 +27,25 @@ void add_activation(const Context& context, const Mlp& mlp, OperatorSet& set) {
   set.kept_input += context.element * in;
 }
 
+/// The gate and what it gates, by two linear layers that read the same input, so that its gradient has two parts.
+void add_two_linears(const Context& context, const Mlp& mlp, OperatorSet& set) {
+  for (const char* name : {"fc1", "fc1 gate"})
+    add_linear(context, context.column_linear(mlp.prefix + name, mlp.batch, mlp.rows, mlp.width), set);
+  if (!context.training) return;
+  const std::int64_t elements = mlp.batch * mlp.rows * context.model.hidden;
+  set.input_gradient.push_back(
+      context.stream(OperatorKind::elementwise, mlp.prefix + "fc1 input gradient", 2 * elements, elements));
+  set.input_gradients = 2;
+}
+
 void add_mlp(const Context& context, const Mlp& mlp, LayerOperators& layer) {
   const std::int64_t h = context.model.hidden;
   const std::int64_t columns = (context.model.gated_mlp ? 2 : 1) * mlp.width;
-  add_linear(context, context.column_linear(mlp.prefix + "fc1", mlp.batch, mlp.rows, columns), layer.fc1);
+  if (context.model.gated_mlp && context.stack.separate_gate && !context.shape.moe) {
+    add_two_linears(context, mlp, layer.fc1);
+  } else {
+    add_linear(context, context.column_linear(mlp.prefix + "fc1", mlp.batch, mlp.rows, columns), layer.fc1);
+  }
   add_activation(context, mlp, layer.activation);
   add_linear(context, context.row_linear(mlp.prefix + "fc2", mlp.batch, mlp.rows, mlp.width), layer.fc2);
   if (!context.training) return;

@@ -75,8 +75,8 @@ std::vector<Operator> kernels(const Context& context, const AddedOperation& oper
   if (__builtin_mul_overflow(elements, an_element.value(), &bytes))
     throw KeyError("workload.operations", "\"" + operation.name + "\" moves more than 9.2 EB in a layer");
   const std::int64_t share = ceil_div(bytes, count), read = ceil_div(share, 2);
-  const Operator one = streaming(operation.kind, operation.name + suffix, Bytes{read}, Bytes{share - read},
-                                 context.shape.datatype);
+  const Operator one =
+      streaming(operation.kind, operation.name + suffix, Bytes{read}, Bytes{share - read}, context.shape.datatype);
   return {static_cast<std::size_t>(count), one};
 }
 
@@ -86,8 +86,7 @@ void add_operation(const Context& context, const AddedOperation& operation, Oper
     if (!leave_out(operation.replaces, set.forward)) return;
     leave_out(operation.replaces + " dgrad", set.input_gradient);
   }
-  const std::vector<Operator> forward =
-      kernels(context, operation, "", operation.forward, operation.forward_kernels);
+  const std::vector<Operator> forward = kernels(context, operation, "", operation.forward, operation.forward_kernels);
   set.forward.insert(set.forward.end(), forward.begin(), forward.end());
   if (!context.training) return;
   const std::vector<Operator> backward =

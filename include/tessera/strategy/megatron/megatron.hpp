@@ -79,7 +79,8 @@ struct Options {
   bool idle_devices = false;               ///< spare_devices = "idle": others than those of the cut do nothing
   std::string schedule = "auto";  ///< a pipeline order, or "auto": interleaved-1f1b where interleave > 1, else 1f1b
   bool sequence_parallel = false;
-  Time exchange_overhead = 0;  ///< of the host, at each exchange between stages
+  Time exchange_overhead = 0;    ///< of the host, at each exchange between stages
+  bool exchanges_whole = false;  ///< exchange = "whole": without sequence parallelism, by each tensor rank
   workload::Recomputation recomputation = workload::Recomputation::none;
   std::vector<std::string> recomputed_sections;  ///< of a layer, or one name of a recomputation; empty: `recomputation`
   Placement placement;                           ///< without tiles: none
@@ -101,6 +102,7 @@ struct Options {
   bool all_reduce_gradients = false;         ///< even where the distributed optimizer wants a part of the sums alone
   std::int64_t moment_bytes = 4;             ///< per element of each of Adam's two moments
   workload::MasterWeights master_weights = workload::MasterWeights::fp32;
+  workload::Update update = workload::Update::megatron;
   std::int64_t expert_parallel = 1;
   std::int64_t expert_tensor = 0;  ///< tensor-parallel ranks over which each expert is cut; 0: all
   double capacity_factor = 0.0;    ///< MoE: most tokens of an expert-parallel rank, over the mean; 0: no limit
