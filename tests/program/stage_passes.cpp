@@ -43,7 +43,7 @@ Written written(std::uint32_t stage, std::uint32_t micro_batches) {
   neighbours.activations = Bytes{100};
   neighbours.gradients = Bytes{50};
   StagePasses passes;
-  passes.forward = [&](std::uint32_t) { return block("F"); };
+  passes.forward = [&](std::uint32_t, bool) { return block("F"); };
   passes.backward = [&](std::uint32_t, bool is_last) { return block(is_last ? "L" : "B"); };
   passes.exchange = [&](BlockBuilder& into, const PipelineAction& action) { write_exchange(into, action, neighbours); };
   const ScheduleLoop loop = fold(find_pipeline_order("1f1b")->actions({2, 1, micro_batches, true}, stage));

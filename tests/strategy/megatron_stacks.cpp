@@ -64,6 +64,33 @@ TEST_CASE("a gate's own linear layer sums its input gradient over the tensor ran
   }
 }
 
+TEST_CASE("weights are gathered beside the first forward pass, instead of behind the update") {
+  const std::string cut = "distributed_optimizer = true\ngradient_precision = \"fp16\"\n";
+  const std::string beside = "overlap_parameter_gathering = true\n";
+  for (const std::string more :
+       {"data = 8", "pipeline = 2\ninterleave = 2\ndata = 4\n", "tensor = 2\npipeline = 2\ndata = 2\n",
+        "pipeline = 2\ndata = 4\noverlap_gradient_reduction = true\n"}) {
+    CAPTURE(more);
+    TestJob job(8, gpt(8, 512, 8, 1024), 64);
+    job.workload.sequence = 128;
+    const Plan behind = job.plan(cut + more), ahead = job.plan(cut + beside + more);
+    job.diagnostics.throw_if_errors();
+    CHECK(program::check_program(ahead.program, job.machine) == std::vector<std::string>{});
+    // One stream is that of the replicas, whatever it does.
+    const bool has_stream = more.find("reduction") != std::string::npos;
+    CHECK(ahead.program.devices[0].streams.size() == behind.program.devices[0].streams.size() + (has_stream ? 0 : 1));
+    for (const program::DeviceId device : {0U, 7U}) {
+      const auto sent = [&](const Plan& plan) { return program::totals(plan.program, job.machine, device).bytes_sent; };
+      CHECK(sent(ahead) == sent(behind));
+    }
+  }
+  TestJob job(8, gpt(8, 512, 8, 1024), 64);
+  static_cast<void>(job.plan("data = 8\n" + beside));
+  REQUIRE(job.diagnostics.warnings().size() == 1);
+  CHECK(job.diagnostics.warnings()[0].find("overlap_parameter_gathering has no effect without distributed_optimizer") !=
+        std::string::npos);
+}
+
 TEST_CASE("gathered logits go round the tensor ranks, and no sums of the loss do") {
   TestJob job(4, gpt(4, 1024, 16), 1);
   const std::int64_t apart = sent(job, "tensor = 4");

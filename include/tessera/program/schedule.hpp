@@ -27,6 +27,7 @@ struct PipelineAction {
   std::uint32_t chunk = 0;
   std::uint32_t loan = 0;         ///< of lend, recall, restore: its number
   bool last = false;              ///< backward: of the chunk's last micro-batch, after which its gradients are complete
+  bool first = false;             ///< forward: of the chunk's first micro-batch, where a strategy has marked it
   bool send_next = false;         ///< activation of the forward pass before
   bool receive_previous = false;  ///< activation for a forward pass to come
   bool send_previous = false;     ///< gradient of the backward pass before

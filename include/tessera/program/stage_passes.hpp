@@ -22,7 +22,7 @@ void write_exchange(BlockBuilder& builder, const PipelineAction& exchange, const
 
 /// What a stage does in its passes. Each block is asked for once.
 struct StagePasses {
-  std::function<BlockId(std::uint32_t chunk)> forward;
+  std::function<BlockId(std::uint32_t chunk, bool is_first)> forward;  ///< of the one marked as first, or of the others
   std::function<BlockId(std::uint32_t chunk, bool is_last)> backward;  ///< of the last micro-batch, or of the others
   std::function<void(BlockBuilder& into, const PipelineAction& exchange)> exchange;
   std::function<void(BlockBuilder& into, const PipelineAction& loan)> loan = {};  ///< lend, recall, restore

@@ -34,9 +34,10 @@ class PassWriter {
 
   BlockId pass(const PipelineAction& action) {
     const bool is_forward = action.kind == PipelineAction::Kind::forward;
-    const bool is_last = !is_forward && action.last;
-    const auto [found, added] = known_.try_emplace({action.chunk, is_forward, is_last}, 0);
-    if (added) found->second = is_forward ? passes_.forward(action.chunk) : passes_.backward(action.chunk, is_last);
+    const bool is_own = is_forward ? action.first : action.last;
+    const auto [found, added] = known_.try_emplace({action.chunk, is_forward, is_own}, 0);
+    if (added)
+      found->second = is_forward ? passes_.forward(action.chunk, is_own) : passes_.backward(action.chunk, is_own);
     return found->second;
   }
 

@@ -283,6 +283,7 @@ void Checker::warn_of_idle_keys() {
   const char* where = "outside training";
   warn_if_given("distributed_optimizer", &Options::distributed_optimizer, where);
   warn_if_given("overlap_gradient_reduction", &Options::overlap_gradient_reduction, where);
+  warn_if_given("overlap_parameter_gathering", &Options::overlap_parameter_gathering, where);
   warn_if_given("overlap_tensor_communication", &Options::overlap_tensor_communication, where);
   warn_if_given("gradient_precision", &Options::gradient_bytes, where);
   warn_if_given("reduction_precision", &Options::reduction_bytes, where);
@@ -298,6 +299,9 @@ void Checker::warn_of_idle_keys() {
 }
 
 void Checker::check_phase() {
+  if (cut_.training() && !options_.distributed_optimizer)
+    warn_if_given("overlap_parameter_gathering", &Options::overlap_parameter_gathering,
+                  "without distributed_optimizer");
   const Workload& workload = job_.workload;
   if (workload.phase == workload::Phase::generation) {
     if (!model_.causal)

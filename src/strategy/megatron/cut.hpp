@@ -36,6 +36,7 @@ enum Event : std::uint32_t {
   reduce_done,
   gradients_ready,
   gradients_reduced,
+  weights_gathered,
   unit_gathered,
   unit_done,
   gradient_room,

@@ -1,5 +1,7 @@
 #include "layout.hpp"
 
+#include "parameter_gathering.hpp"
+
 #include <functional>
 #include <map>
 
@@ -85,10 +87,11 @@ void add_groups(const Cut& cut, program::Program& program) {
   }
   if (options.overlap_tensor_communication) grouping.bind(tensor_beside_group, tensor);
   grouping.bind(data_group, data);
-  if (options.overlap_gradient_reduction) grouping.bind(data_beside_group, data);
+  const bool has_stream = options.overlap_gradient_reduction || gathers_beside_forward(cut);
+  if (has_stream) grouping.bind(data_beside_group, data);
   if (cut.model->experts > 0) {
     grouping.bind(expert_data_group, expert_data);
-    if (options.overlap_gradient_reduction) grouping.bind(expert_data_beside_group, expert_data);
+    if (has_stream) grouping.bind(expert_data_beside_group, expert_data);
   }
   bind_model_groups(cut, grouping);
   if (cut.model->tied_embeddings && options.pipeline > 1) {

@@ -248,6 +248,10 @@ void add_gradients(config::Schema<Options>& s) {
             "reduce gradients over the replicas layer by layer, beside the last micro-batch's backward pass")
       .otherwise("false")
       .may_be_open();
+  s.boolean("overlap_parameter_gathering", &Options::overlap_parameter_gathering,
+            "of distributed_optimizer: updated weights are gathered layer by layer beside the first micro-batch's "
+            "forward pass of the next iteration; false: behind the update")
+      .otherwise("false");
   s.boolean("overlap_tensor_communication", &Options::overlap_tensor_communication,
             "in the backward pass, tensor-parallel collectives of an input gradient run beside the weight gradient")
       .otherwise("true");

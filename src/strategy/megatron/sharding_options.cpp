@@ -49,9 +49,11 @@ class ShardingReader {
       error("gradient_reduction", "{} reduce-scatters gradients: gradient_reduction = \"auto\"", given());
     warn_if_given("overlap_gradient_reduction", &Options::overlap_gradient_reduction,
                   fmt::format("with {}: gradients are always reduced beside the backward pass", given()).c_str());
-    // Both follow from it, whatever their defaults say.
+    warn_if_given("overlap_parameter_gathering", &Options::overlap_parameter_gathering,
+                  fmt::format("with {}: weights are always gathered beside passes", given()).c_str());
+    // All follow from it, whatever their defaults say.
     options_.distributed_optimizer = true;
-    options_.overlap_gradient_reduction = false;
+    options_.overlap_gradient_reduction = options_.overlap_parameter_gathering = false;
   }
 
   void read_streaming() {

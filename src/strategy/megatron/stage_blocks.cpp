@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "parameter_gathering.hpp"
+
 namespace tessera::strategy::megatron {
 
 std::uint32_t StageBlocks::load_class(std::uint32_t expert_rank) const {
@@ -52,13 +54,20 @@ const EdgeBlocks& StageBlocks::head() {
   return *head_;
 }
 
-program::BlockId StageBlocks::forward(const ChunkPlace& at) {
-  const auto [found, added] = forward_.try_emplace(key(at, false));
+program::BlockId StageBlocks::forward(const ChunkPlace& at, bool waits) {
+  const auto [found, added] = forward_.try_emplace(key(at, waits));
   if (!added) return found->second;
-  Writer writer(program_, cut_, "chunk forward");
-  if (has_embedding(at)) writer.builder().call(embedding().forward);
-  for (const LayerRun& run : runs(at)) writer.builder().call(layer(at, run.moe).forward, run.layers);
-  if (has_head(at)) writer.builder().call(head().forward);
+  Writer writer(program_, cut_, waits ? "chunk forward, weights to come" : "chunk forward");
+  const auto call = [&](program::BlockId once, std::uint32_t times) {
+    if (!waits) return static_cast<void>(writer.builder().call(once, times));
+    for (std::uint32_t i = 0; i < times; ++i) {
+      wait_for_weights(writer);
+      writer.builder().call(once);
+    }
+  };
+  if (has_embedding(at)) call(embedding().forward, 1);
+  for (const LayerRun& run : runs(at)) call(layer(at, run.moe).forward, run.layers);
+  if (has_head(at)) call(head().forward, 1);
   found->second = writer.builder().done();
   return found->second;
 }

@@ -28,7 +28,8 @@ class StageBlocks {
  public:
   StageBlocks(program::Program& program, const Cut& cut) : program_(program), cut_(cut) {}
 
-  [[nodiscard]] program::BlockId forward(const ChunkPlace& at);
+  /// `waits`: each unit waits for its weights.
+  [[nodiscard]] program::BlockId forward(const ChunkPlace& at, bool waits);
   /// `announce`: each layer whose gradients are complete raises gradients_ready.
   [[nodiscard]] program::BlockId backward(const ChunkPlace& at, bool announce);
   /// One forward pass of a generation step with that many keys in each sequence.

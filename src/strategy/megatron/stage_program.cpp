@@ -6,6 +6,7 @@
 
 #include "loans.hpp"
 #include "parallel_linear.hpp"
+#include "parameter_gathering.hpp"
 #include "sharding_stream.hpp"
 #include "streaming.hpp"
 #include "tessera/base/error.hpp"
@@ -40,7 +41,9 @@ void write_passes(program::Program& program, Writer& main, StageBlocks& blocks, 
                   std::uint32_t stage, std::uint32_t expert_rank) {
   const Cut& cut = main.cut();
   program::StagePasses passes;
-  passes.forward = [&](std::uint32_t chunk) { return blocks.forward({stage, chunk, expert_rank}); };
+  passes.forward = [&](std::uint32_t chunk, bool is_first) {
+    return blocks.forward({stage, chunk, expert_rank}, is_first);
+  };
   passes.backward = [&](std::uint32_t chunk, bool is_last) {
     return blocks.backward({stage, chunk, expert_rank}, is_last && has_gradient_stream(cut));
   };
@@ -102,6 +105,15 @@ program::BlockId beside_stream(program::Program& program, const Cut& cut, const 
   return builder.call(pass, passes, program::backward_pass(0)).done();
 }
 
+/// One communicator does one thing after another: weights of the update before, then gradients.
+program::BlockId replica_stream(program::Program& program, const Cut& cut, const StageBlocks& blocks,
+                                std::uint32_t stage, const std::vector<PipelineAction>& actions) {
+  Writer beside(program, cut, "communication of replicas beside passes");
+  if (gathers_beside_forward(cut)) write_gathering(beside, blocks, stage, actions);
+  if (has_gradient_stream(cut)) write_reduction(beside, announced_layers(blocks, stage, actions));
+  return beside.builder().done();
+}
+
 std::vector<UnitUses> unit_uses(const Cut& cut, std::uint32_t stage, const std::vector<PipelineAction>& actions) {
   if (cut.options.streams_weights()) return {uses_by_layer(cut)};
   return uses_by_pass(cut, stage, actions);
@@ -120,7 +132,8 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
     return {main.builder().done()};
   }
   for_each_held_loan(program, cut, at.loans, [&](const auto& loan) { program::write_room(main.builder(), loan); });
-  const std::vector<PipelineAction> actions = actions_with_loans(cut, at.loans, stage_actions(cut, stage));
+  std::vector<PipelineAction> actions = actions_with_loans(cut, at.loans, stage_actions(cut, stage));
+  if (gathers_beside_forward(cut)) mark_first_passes(actions);
   if (cut.options.streams_weights()) {
     write_layer_by_layer(program, main, blocks, at.expert_rank, at.micro_batches);
   } else {
@@ -134,9 +147,8 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
   if (has_beside_stream(cut)) streams.push_back(beside_stream(program, cut, blocks, stage, at.micro_batches));
   if (cut.options.shards_parameters()) streams.push_back(sharding_stream(program, cut, unit_uses(cut, stage, actions)));
   if (cut.options.weights_on_hosts()) add_part_streams(program, cut, uses_by_layer(cut), streams);
-  if (has_gradient_stream(cut)) {
-    streams.push_back(gradient_stream(program, cut, announced_layers(blocks, stage, actions)));
-  }
+  if (has_gradient_stream(cut) || gathers_beside_forward(cut))
+    streams.push_back(replica_stream(program, cut, blocks, stage, actions));
   add_loan_streams(program, cut, at.loans, streams);
   return streams;
 }

@@ -1,5 +1,6 @@
 #include "update.hpp"
 
+#include "parameter_gathering.hpp"
 #include "sharding.hpp"
 
 namespace tessera::strategy::megatron {
@@ -79,7 +80,7 @@ void write_update(Writer& writer, const DeviceState& state) {
   writer.run(optimizer.norm, Activity::optimizer);
   writer.scalar_all_reduce("gradient norm all-reduce");
   writer.run(optimizer.step, Activity::optimizer);
-  if (!cut.options.distributed_optimizer || has_parts) return;
+  if (!cut.options.distributed_optimizer || has_parts || gathers_beside_forward(cut)) return;
   const auto gather = [&](GroupSlot group, std::int64_t parameters) {
     writer.replica_collective(CollectiveKind::all_gather, group, parameters, cut.element(), "weight all-gather");
   };
@@ -87,20 +88,19 @@ void write_update(Writer& writer, const DeviceState& state) {
   gather(expert_data_group, state.expert);
 }
 
-program::BlockId gradient_stream(program::Program& program, const Cut& cut, const std::vector<bool>& layers) {
-  Writer writer(program, cut, "gradient reduction beside backward");
+void write_reduction(Writer& beside, const std::vector<bool>& layers) {
+  const Cut& cut = beside.cut();
   const bool scatter = cut.options.scatters_gradients();
   const CollectiveKind kind = scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   for (const bool moe : layers) {
     const auto share = workload::layer_parameters(*cut.model, cut.layer_shape(moe, 0));
     const std::int64_t bytes = cut.options.bytes_to_reduce();
-    writer.builder().label("").activity(Activity::data_communication).wait(gradients_ready);
+    beside.builder().label("").activity(Activity::data_communication).wait(gradients_ready);
     const char* label = scatter ? "gradient reduce-scatter" : "gradient all-reduce";
-    writer.replica_collective(kind, data_beside_group, share.sharded + share.replicated, bytes, label);
-    writer.replica_collective(kind, expert_data_beside_group, share.expert, bytes, label);
-    writer.builder().signal(gradients_reduced);
+    beside.replica_collective(kind, data_beside_group, share.sharded + share.replicated, bytes, label);
+    beside.replica_collective(kind, expert_data_beside_group, share.expert, bytes, label);
+    beside.builder().signal(gradients_reduced);
   }
-  return writer.builder().done();
 }
 
 }  // namespace tessera::strategy::megatron

@@ -10,12 +10,11 @@ void write_zero_gradients(Writer& writer, const DeviceState& state);
 /// After the last micro-batch: sums of gradients over the replicas (unless a stream beside has made them: then the
 /// stream waits for it), over the tensor ranks and over the tied embeddings; then the optimizer.
 void write_update(Writer& writer, const DeviceState& state);
-/// The stream beside that reduces the gradients of each layer when it is announced, in the order of the backward
+/// On the stream beside: reduces the gradients of each layer when it is announced, in the order of the backward
 /// passes; what is left (embedding, head) is reduced by write_update. `layers`: MoE or not, in the order of their
 /// announcements.
-[[nodiscard]] program::BlockId gradient_stream(program::Program& program, const Cut& cut,
-                                               const std::vector<bool>& layers);
-/// Whether there is such a stream.
+void write_reduction(Writer& beside, const std::vector<bool>& layers);
+/// Whether that is done beside the backward pass.
 [[nodiscard]] bool has_gradient_stream(const Cut& cut);
 
 }  // namespace tessera::strategy::megatron

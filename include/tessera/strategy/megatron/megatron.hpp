@@ -95,6 +95,7 @@ struct Options {
   bool reshard_after_forward = true;  ///< and gathered again for the backward pass
   WeightStreaming weight_streaming = WeightStreaming::off;
   bool overlap_gradient_reduction = false;   ///< beside the backward pass of the last micro-batch
+  bool overlap_parameter_gathering = false;  ///< of updated weights, beside the next forward pass
   bool overlap_tensor_communication = true;  ///< of the backward pass, beside the weight gradient
   bool fused_gradient_accumulation = true;   ///< the weight-gradient GEMM adds to the gradient buffer
   std::int64_t gradient_bytes = 4;           ///< per element of the gradient buffer

@@ -52,7 +52,7 @@ void DeviceCode::write() {
 
 void DeviceCode::write_passes(Builder& builder) {
   program::StagePasses passes;
-  passes.forward = [this](std::uint32_t) { return forward_pass(); };
+  passes.forward = [this](std::uint32_t, bool) { return forward_pass(); };
   passes.backward = [this](std::uint32_t, bool is_last) { return backward_pass(is_last); };
   passes.exchange = [this](Builder& into, const program::PipelineAction& action) { exchange(into, action); };
   program::write_passes(program_, builder, *stage_.schedule, passes);

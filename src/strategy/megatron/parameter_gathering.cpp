@@ -1,0 +1,55 @@
+#include "parameter_gathering.hpp"
+
+#include <set>
+
+namespace tessera::strategy::megatron {
+namespace {
+
+using program::PipelineAction;
+
+void gather(Writer& beside, const workload::ParameterShare& share) {
+  const std::int64_t element = beside.cut().element();
+  beside.replica_collective(CollectiveKind::all_gather, data_beside_group, share.sharded + share.replicated, element,
+                            "weight all-gather");
+  beside.replica_collective(CollectiveKind::all_gather, expert_data_beside_group, share.expert, element,
+                            "weight all-gather");
+  beside.builder().signal(weights_gathered);
+}
+
+void gather_chunk(Writer& beside, const StageBlocks& blocks, const ChunkPlace& at) {
+  const Cut& cut = beside.cut();
+  const workload::Model& model = *cut.model;
+  if (blocks.has_embedding(at)) gather(beside, workload::embedding_parameters(model, cut.layer_shape(false, 0)));
+  for (const LayerRun& run : blocks.runs(at)) {
+    const auto share = workload::layer_parameters(model, cut.layer_shape(run.moe, 0));
+    for (std::uint32_t i = 0; i < run.layers; ++i) gather(beside, share);
+  }
+  if (!blocks.has_head(at)) return;
+  const bool has_own_weight = !model.tied_embeddings || cut.options.pipeline > 1;
+  gather(beside, workload::head_parameters(model, cut.layer_shape(false, 0), has_own_weight));
+}
+
+}  // namespace
+
+bool gathers_beside_forward(const Cut& cut) {
+  const Options& options = cut.options;
+  return cut.training() && options.overlap_parameter_gathering && options.distributed_optimizer && options.data > 1;
+}
+
+void mark_first_passes(std::vector<PipelineAction>& actions) {
+  std::set<std::uint32_t> seen;
+  for (PipelineAction& action : actions)
+    if (action.kind == PipelineAction::Kind::forward) action.first = seen.insert(action.chunk).second;
+}
+
+void write_gathering(Writer& beside, const StageBlocks& blocks, std::uint32_t stage,
+                     const std::vector<PipelineAction>& actions) {
+  for (const PipelineAction& action : actions)
+    if (action.first) gather_chunk(beside, blocks, {stage, action.chunk, 0});
+}
+
+void wait_for_weights(Writer& main) {
+  main.builder().label("weight all-gather").activity(Activity::data_communication).wait(weights_gathered);
+}
+
+}  // namespace tessera::strategy::megatron
