@@ -98,9 +98,9 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
     {"overlap_param_gather* overlap_p2p* overlap_pipeline*", "",
      "exchanges of stages beside computing; overlap_parameter_gathering, overlap_gradient_reduction and "
      "overlap_tensor_communication of strategy megatron are"},
-    {"tp_comm_overlap ub_tp_comm_overlap userbuffers async_tp tensor_par_overlap",
-     "strategy.megatron.overlap_tensor_communication",
-     "beside the weight gradient; collectives that are cut up beside their own GEMM are strategy t3's"},
+    {"tp_comm_overlap ub_tp_comm_overlap userbuffers async_tp", "strategy.megatron.user_buffers", ""},
+    {"tensor_par_overlap", "strategy.megatron.overlap_tensor_communication",
+     "beside the weight gradient; user_buffers cuts collectives up beside their own product"},
     {"bucket reduce_bucket allgather_bucket bucket_cap_mb ddp_bucket", "",
      "buckets of gradients; overlap_gradient_reduction reduces them layer by layer"},
     {"gradient_precision accumulate_allreduce_grads_in_fp32 main_grads_dtype", "strategy.megatron.gradient_precision",

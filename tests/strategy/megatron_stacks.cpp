@@ -1,4 +1,5 @@
 // What software stacks send differently: exchanges between stages, input gradients of a gate, logits.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "strategy/jobs.hpp"
@@ -88,6 +89,40 @@ TEST_CASE("weights are gathered beside the first forward pass, instead of behind
   static_cast<void>(job.plan("data = 8\n" + beside));
   REQUIRE(job.diagnostics.warnings().size() == 1);
   CHECK(job.diagnostics.warnings()[0].find("overlap_parameter_gathering has no effect without distributed_optimizer") !=
+        std::string::npos);
+}
+
+TEST_CASE("products in chunks send what they send without, beside themselves but for one chunk") {
+  const std::string cut = "sequence_parallel = true\n";
+  for (const std::string more :
+       {"tensor = 8", "tensor = 4\npipeline = 2\ninterleave = 2", "tensor = 2\npipeline = 4\nrecomputation = \"full\"",
+        "tensor = 4\npipeline = 2\nrecomputed_sections = [\"mlp_norm\", \"fc1\", \"activation\"]"}) {
+    CAPTURE(more);
+    TestJob job(8, gpt(8, 512, 8, 1024), 16);
+    job.workload.sequence = 128;
+    job.machine.device.peak["fp16"] = FlopPerSecond{100'000'000'000'000};
+    const Plan whole = job.plan(cut + more), chunks = job.plan(cut + "user_buffers = true\n" + more);
+    job.diagnostics.throw_if_errors();
+    CHECK(program::check_program(chunks.program, job.machine) == std::vector<std::string>{});
+    CHECK(chunks.program.devices[0].streams.size() == whole.program.devices[0].streams.size() + 2);
+    CHECK(chunks.hardware_flops == whole.hardware_flops);
+    for (const program::DeviceId device : {0U, 7U}) {
+      const auto sent = [&](const Plan& plan) { return program::totals(plan.program, job.machine, device).bytes_sent; };
+      CHECK(sent(chunks) == sent(whole));
+    }
+  }
+  TestJob job(8, gpt(8, 512, 8, 1024), 16);
+  job.workload.sequence = 128;
+  // Of 128 rows four ranks make chunks of 32: 96 run beside the gathering, 32 behind it.
+  const Plan plan = job.plan("tensor = 4\npipeline = 2\nuser_buffers = true\n" + cut);
+  std::vector<std::int64_t> rows;
+  for (const auto& op : plan.program.operators)
+    if (op.name == "fc2" || op.name == "fc2 dgrad" || op.name == "fc2 wgrad") rows.push_back(op.m);
+  std::ranges::sort(rows);
+  CHECK(rows == std::vector<std::int64_t>{32, 32, 96, 96, 512});  // the weight gradient is whole: 512 rows
+  static_cast<void>(job.plan("tensor = 4\npipeline = 2\nuser_buffers = true"));
+  REQUIRE(job.diagnostics.warnings().size() == 1);
+  CHECK(job.diagnostics.warnings()[0].find("user_buffers has no effect without sequence_parallel") !=
         std::string::npos);
 }
 

@@ -56,6 +56,7 @@ class Checker {
   void check_width();
   void check_rows();
   void check_gate();
+  void check_user_buffers();
   void check_pipeline();
   void check_stage_layers(std::int64_t chunks);
   void begin_chunks(const std::vector<std::int64_t>& layers);
@@ -124,6 +125,7 @@ void Checker::check_tensor() {
   check_width();
   check_rows();
   check_gate();
+  check_user_buffers();
   if (!options_.sequence_parallel) return;
   if (t == 1)
     diagnostics_.warn(where_of(table_, "sequence_parallel"), "sequence_parallel has no effect with tensor = 1");
@@ -161,6 +163,19 @@ void Checker::check_gate() {
   if (cut_.uses_kernels()) return error("sublayers", "{}, allowed: sublayers = \"operators\"", what);
   if (cut_.training() && options_.overlap_tensor_communication && !options_.sequence_parallel)
     error("overlap_tensor_communication", "{}, allowed: false, or sequence_parallel = true", what);
+}
+
+void Checker::check_user_buffers() {
+  if (!options_.user_buffers || options_.tensor == 1 || !cut_.training()) return;
+  if (!options_.sequence_parallel)
+    return warn_if_given("user_buffers", &Options::user_buffers, "without sequence_parallel");
+  if (cut_.is_two_dimensional())
+    error("user_buffers", "products that are cut in two dimensions have no user buffers, allowed: tensor_rows = 1");
+  if (cut_.uses_kernels())
+    error("user_buffers", "sublayers = \"{}\" overlaps products and sums itself, allowed: user_buffers = false",
+          options_.sublayers);
+  if (job_.workload.separate_gate && model_.gated_mlp)
+    error("user_buffers", "workload.gated_linears = \"separate\" has two products, allowed: user_buffers = false");
 }
 
 void Checker::check_width() {
@@ -285,6 +300,7 @@ void Checker::warn_of_idle_keys() {
   warn_if_given("overlap_gradient_reduction", &Options::overlap_gradient_reduction, where);
   warn_if_given("overlap_parameter_gathering", &Options::overlap_parameter_gathering, where);
   warn_if_given("overlap_tensor_communication", &Options::overlap_tensor_communication, where);
+  warn_if_given("user_buffers", &Options::user_buffers, where);
   warn_if_given("gradient_precision", &Options::gradient_bytes, where);
   warn_if_given("reduction_precision", &Options::reduction_bytes, where);
   warn_if_given("gradient_reduction", &Options::all_reduce_gradients, where);

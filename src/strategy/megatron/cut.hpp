@@ -26,6 +26,8 @@ enum GroupSlot : std::uint32_t {
   expert_tensor_group,  ///< tensor ranks over which experts are cut, where these are not all
   row_group,            ///< tensor ranks of one row, where they stand in rows: they hold the same part of a token
   column_group,         ///< those of one column: the same tokens
+  tensor_gather_group,  ///< of the streams beside products that are cut into chunks
+  tensor_scatter_group,
   group_slots
 };
 
@@ -37,6 +39,10 @@ enum Event : std::uint32_t {
   gradients_ready,
   gradients_reduced,
   weights_gathered,
+  chunks_gather_go,
+  chunks_gather_done,
+  chunks_scatter_go,
+  chunks_scatter_done,
   unit_gathered,
   unit_done,
   gradient_room,
@@ -98,6 +104,10 @@ struct Cut {
   [[nodiscard]] bool uses_kernels() const { return options.sublayers != "operators" && options.tensor > 1; }
   /// Linear layers are cut in both dimensions.
   [[nodiscard]] bool is_two_dimensional() const { return options.tensor_rows > 1; }
+  /// Products and their collectives run in chunks beside each other.
+  [[nodiscard]] bool uses_user_buffers() const {
+    return training() && options.user_buffers && uses_sequence_parallelism();
+  }
   [[nodiscard]] bool uses_sequence_parallelism() const { return options.sequence_parallel && options.tensor > 1; }
   [[nodiscard]] std::int64_t micro_batches_of(std::uint32_t replica) const {
     return replica < fuller_replicas ? micro_batches : micro_batches - 1;

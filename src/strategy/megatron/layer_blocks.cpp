@@ -8,6 +8,7 @@
 #include "parallel_linear.hpp"
 #include "sharding.hpp"
 #include "two_dimensional.hpp"
+#include "user_buffers.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -22,8 +23,8 @@ struct Part : workload::LayerPart {
   std::function<void(Writer&)> backward;
 };
 
-/// The parts in the order in which they run; experts are one.
-std::vector<Part> parts_of(const LayerOperators& layer, bool moe) {
+/// The parts in the order in which they run; experts are one. `has_chunks`: products run beside their collectives.
+std::vector<Part> parts_of(const LayerOperators& layer, bool moe, bool has_chunks) {
   std::vector<Part> parts;
   const auto add = [&](LayerSection first, LayerSection last, auto forward, auto backward) {
     parts.push_back({{workload::place_of(first), workload::place_of(last)}, forward, backward});
@@ -49,10 +50,12 @@ std::vector<Part> parts_of(const LayerOperators& layer, bool moe) {
         });
   };
   const auto column = [&](LayerSection section) {
-    linear(section, column_forward, column_backward, over_rows_and_columns::column);
+    linear(section, has_chunks ? user_buffers::column_forward : column_forward, column_backward,
+           over_rows_and_columns::column);
   };
   const auto row = [&](LayerSection section) {
-    linear(section, row_forward, row_backward, over_rows_and_columns::row);
+    linear(section, has_chunks ? user_buffers::row_forward : row_forward,
+           has_chunks ? user_buffers::row_backward : row_backward, over_rows_and_columns::row);
   };
   plain(&LayerOperators::attention_norm);
   column(&LayerOperators::qkv);
@@ -79,8 +82,8 @@ std::vector<Part> parts_of(const LayerOperators& layer, bool moe) {
 /// that of the part behind them, whose input they make.
 class LayerPasses {
  public:
-  LayerPasses(const LayerOperators& layer, bool moe, const workload::Recomputed& recomputed)
-      : parts_(parts_of(layer, moe)), recomputed_(recomputed) {
+  LayerPasses(const LayerOperators& layer, bool moe, const workload::Recomputed& recomputed, bool has_chunks)
+      : parts_(parts_of(layer, moe, has_chunks)), recomputed_(recomputed) {
     const auto sections = layer.in_order();
     const auto kept = workload::kept_bytes(layer, recomputed_);
     for (std::size_t i = 0; i < sections.size(); ++i) {
@@ -151,7 +154,7 @@ class LayerPasses {
 std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, bool moe) {
   const LayerOperators layer = cut.layer(moe, 0);
   std::vector<PartBlock> blocks;
-  for (const Part& part : parts_of(layer, moe)) {
+  for (const Part& part : parts_of(layer, moe, cut.uses_user_buffers())) {
     Writer forward(program, cut, "part forward");
     part.forward(forward, Activity::forward);
     blocks.push_back({part, forward.builder().done()});
@@ -160,14 +163,14 @@ std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, bo
 }
 
 std::int64_t most_made_again(const LayerOperators& layer, bool moe, const workload::Recomputed& recomputed) {
-  return LayerPasses(layer, moe, recomputed).most_made_again();
+  return LayerPasses(layer, moe, recomputed, false).most_made_again();
 }
 
 LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey& key) {
   const LayerOperators layer = cut.layer(key.moe, key.expert_rank, key.keys);
   const std::string name = key.moe ? "MoE layer" : "layer";
   LayerBlocks blocks;
-  const LayerPasses passes(layer, key.moe, cut.recomputed[key.stage]);
+  const LayerPasses passes(layer, key.moe, cut.recomputed[key.stage], cut.uses_user_buffers());
   Writer forward(program, cut, name + " forward");
   begin_forward(forward);
   passes.forward(forward);

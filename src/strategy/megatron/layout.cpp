@@ -86,6 +86,10 @@ void add_groups(const Cut& cut, program::Program& program) {
     return;
   }
   if (options.overlap_tensor_communication) grouping.bind(tensor_beside_group, tensor);
+  if (cut.uses_user_buffers()) {
+    grouping.bind(tensor_gather_group, tensor);
+    grouping.bind(tensor_scatter_group, tensor);
+  }
   grouping.bind(data_group, data);
   const bool has_stream = options.overlap_gradient_reduction || gathers_beside_forward(cut);
   if (has_stream) grouping.bind(data_beside_group, data);

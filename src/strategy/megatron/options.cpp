@@ -255,6 +255,11 @@ void add_gradients(config::Schema<Options>& s) {
   s.boolean("overlap_tensor_communication", &Options::overlap_tensor_communication,
             "in the backward pass, tensor-parallel collectives of an input gradient run beside the weight gradient")
       .otherwise("true");
+  s.boolean("user_buffers", &Options::user_buffers,
+            "with sequence_parallel: products of layers in the forward pass, and input gradients of row-parallel ones, "
+            "are cut into as many chunks as there are tensor-parallel ranks and run beside their collectives but for "
+            "one chunk (Transformer Engine's userbuffers)")
+      .otherwise("false");
   s.choice<std::int64_t>("gradient_precision", &Options::gradient_bytes, {{"fp32", 4}, {"fp16", 2}},
                          "of the buffer that gradients are added up in")
       .otherwise("fp32");

@@ -9,6 +9,7 @@
 #include "parallel_linear.hpp"
 #include "stage_blocks.hpp"
 #include "update.hpp"
+#include "user_buffers.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -83,12 +84,13 @@ class Profiler {
  public:
   Profiler(const Cut& cut, const Job& job) : cut_(cut), job_(job), program_(empty_program(job)) {
     add_layout(cut_, job.machine, program_);
+    if (cut_.uses_user_buffers()) beside_products_ = user_buffers::beside_blocks(program_, cut_);
   }
 
   SectionWork section_work(bool moe, const workload::CostModel* cost) {
     SectionWork sections;
     for (const PartBlock& part : part_blocks(program_, cut_, moe))
-      sections.at(part.sections.first) = WorkReader(program_, cut_, cost, 0).of(part.forward);
+      sections.at(part.sections.first) = reader(0, cost).of(part.forward);
     return sections;
   }
 
@@ -102,7 +104,7 @@ class Profiler {
       if (!has(moe)) continue;
       LayerProfile& layer = found.layers.at(moe ? moe_layer : dense_layer);
       layer.sections = section_work(moe, &job_.cost);
-      WorkReader with_beside = reader(0);
+      WorkReader with_beside = reader(0, &job_.cost);
       with_beside.read_beside(beside);
       layer.backward = with_beside.of(add_layer(program_, cut_, {moe, 0, 0, 0}).backward);
     }
@@ -114,7 +116,11 @@ class Profiler {
   }
 
  private:
-  [[nodiscard]] WorkReader reader(std::uint32_t stage) const { return {program_, cut_, &job_.cost, stage}; }
+  [[nodiscard]] WorkReader reader(std::uint32_t stage, const workload::CostModel* cost) const {
+    WorkReader made(program_, cut_, cost, stage);
+    for (const program::BlockId block : beside_products_) made.read_beside(block);
+    return made;
+  }
   [[nodiscard]] bool has(bool moe) const {
     for (std::int64_t i = 0; i < cut_.model->layers; ++i)
       if (workload::is_moe_layer(*cut_.model, i) == moe) return true;
@@ -133,7 +139,7 @@ class Profiler {
     Writer update(program_, cut_, "update");
     write_update(update, state);
     const program::BlockId behind = update.builder().done();
-    WorkReader work = reader(stage);
+    WorkReader work = reader(stage, &job_.cost);
     work.read_beside(beside);
     for (const EdgeBlocks& edge : edges) {
       found.edge_forward += work.of(edge.forward);
@@ -151,7 +157,7 @@ class Profiler {
     if (cut_.gathers_arrivals())
       writer.collective(CollectiveKind::all_gather, tensor_group, cut_.activation_bytes(), cut_.element(),
                         Activity::pipeline_communication, "pipeline all-gather");
-    Work work = reader(0).of(writer.builder().done());
+    Work work = reader(0, &job_.cost).of(writer.builder().done());
     work.operators += cut_.options.exchange_overhead;
     return work;
   }
@@ -198,6 +204,7 @@ class Profiler {
   Cut cut_;
   const Job& job_;
   program::Program program_;
+  std::vector<program::BlockId> beside_products_;
 };
 
 /// Nothing of it runs again, is lent, or is bound to ways: the profile is of what could be.

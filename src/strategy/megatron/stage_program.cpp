@@ -1,17 +1,14 @@
 #include "stage_program.hpp"
 
-#include <fmt/format.h>
-
-#include <limits>
-
+#include "beside_count.hpp"
 #include "loans.hpp"
 #include "parallel_linear.hpp"
 #include "parameter_gathering.hpp"
 #include "sharding_stream.hpp"
 #include "streaming.hpp"
-#include "tessera/base/error.hpp"
 #include "tessera/program/stage_passes.hpp"
 #include "update.hpp"
+#include "user_buffers.hpp"
 #include "weight_hosts.hpp"
 
 namespace tessera::strategy::megatron {
@@ -66,20 +63,15 @@ void for_each_held_loan(program::Program& program, const Cut& cut, const LoansOf
 }
 
 /// How often the backward passes of a stage use the stream beside.
-std::uint32_t beside_count(const Cut& cut, const StageBlocks& blocks, std::uint32_t stage, std::int64_t micro_batches) {
+std::uint32_t gradient_uses(const Cut& cut, const StageBlocks& blocks, std::uint32_t stage,
+                            std::int64_t micro_batches) {
   std::int64_t uses = 0;
   for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
     const ChunkPlace at{stage, chunk, 0};
     for (const LayerRun& run : blocks.runs(at)) uses += run.layers * beside_uses(run.moe);
     if (blocks.has_head(at)) ++uses;
   }
-  const std::int64_t times = uses * micro_batches;
-  if (times > std::numeric_limits<std::uint32_t>::max())
-    throw KeyError("workload.global_batch",
-                   fmt::format("{} collectives beside weight gradients on a stage, allowed: at "
-                               "most 2^32 - 1; larger micro-batches make fewer",
-                               times));
-  return static_cast<std::uint32_t>(times);
+  return beside_count(uses, micro_batches);
 }
 
 /// The layers of a stage in the order in which their gradients become complete; true: MoE.
@@ -97,7 +89,7 @@ std::vector<bool> announced_layers(const StageBlocks& blocks, std::uint32_t stag
 program::BlockId beside_stream(program::Program& program, const Cut& cut, const StageBlocks& blocks,
                                std::uint32_t stage, std::uint32_t passes) {
   const program::BlockId once = beside_block(program, cut);
-  const std::uint32_t uses = beside_count(cut, blocks, stage, passes);
+  const std::uint32_t uses = gradient_uses(cut, blocks, stage, passes);
   program::BlockBuilder builder(program, "tensor communication beside weight gradients");
   // Passes are alike where there is one chunk, and where they do not go layer by layer.
   if (cut.options.interleave > 1 || cut.options.streams_weights() || uses == 0) return builder.call(once, uses).done();
@@ -145,6 +137,7 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
                      [&](const auto& loan) { program::write_end_of_room(main.builder(), loan); });
   std::vector<program::BlockId> streams = {main.builder().done()};
   if (has_beside_stream(cut)) streams.push_back(beside_stream(program, cut, blocks, stage, at.micro_batches));
+  if (cut.uses_user_buffers()) user_buffers::add_streams(program, cut, blocks, stage, at.micro_batches, streams);
   if (cut.options.shards_parameters()) streams.push_back(sharding_stream(program, cut, unit_uses(cut, stage, actions)));
   if (cut.options.weights_on_hosts()) add_part_streams(program, cut, uses_by_layer(cut), streams);
   if (has_gradient_stream(cut) || gathers_beside_forward(cut))

@@ -11,6 +11,8 @@ std::int64_t Writer::members(GroupSlot group) const {
   switch (group) {
     case tensor_group:
     case tensor_beside_group:
+    case tensor_gather_group:
+    case tensor_scatter_group:
       return options.tensor;
     case data_group:
     case data_beside_group:

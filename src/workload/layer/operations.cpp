@@ -34,8 +34,9 @@ struct Condition {
   const char* name;
   bool (*holds)(const Context& context);
 };
-constexpr std::array<Condition, 6> conditions = {{
+constexpr std::array<Condition, 7> conditions = {{
     {"rotary", [](const Context& c) { return c.model.position == PositionEmbedding::rotary; }},
+    {"experts", [](const Context& c) { return c.shape.moe; }},
     {"grouped-queries", [](const Context& c) { return c.model.kv_heads < c.model.heads; }},
     {"dropout", [](const Context& c) { return c.dropout; }},
     {"several-sequences", [](const Context& c) { return c.shape.micro_batch > 1; }},

@@ -97,6 +97,7 @@ struct Options {
   bool overlap_gradient_reduction = false;   ///< beside the backward pass of the last micro-batch
   bool overlap_parameter_gathering = false;  ///< of updated weights, beside the next forward pass
   bool overlap_tensor_communication = true;  ///< of the backward pass, beside the weight gradient
+  bool user_buffers = false;                 ///< with sequence parallelism: products and their collectives in chunks
   bool fused_gradient_accumulation = true;   ///< the weight-gradient GEMM adds to the gradient buffer
   std::int64_t gradient_bytes = 4;           ///< per element of the gradient buffer
   std::int64_t reduction_bytes = 0;          ///< per element of what is summed over the replicas; 0: gradient_bytes

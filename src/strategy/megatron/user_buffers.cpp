@@ -1,0 +1,135 @@
+#include "user_buffers.hpp"
+
+#include "beside_count.hpp"
+
+namespace tessera::strategy::megatron::user_buffers {
+namespace {
+
+using workload::LayerOperators;
+using workload::Operator;
+
+/// The rows of a product but for the last chunk, and that one.
+struct Chunks {
+  Chunks(const Operator& product, std::int64_t chunks)
+      : rest(of_rows(product, product.m - product.m / chunks)), one(of_rows(product, product.m / chunks)) {}
+  Operator rest, one;
+
+ private:
+  static Operator of_rows(const Operator& product, std::int64_t rows) {
+    return workload::gemm(product.name, product.batch, rows, product.n, product.k, product.datatype);
+  }
+};
+
+/// Bytes of the chunk of a reduce-scatter that is sent when all is computed.
+std::int64_t last_chunk(const Cut& cut) {
+  return cut.activation_bytes() / cut.tensor_element() / cut.options.tensor * cut.tensor_element();
+}
+
+void wait_for(Writer& writer, Event event, const char* label) {
+  writer.builder().label(label).activity(Activity::tensor_communication).wait(event);
+}
+
+/// Operators of which the first product reads what is gathered.
+void run_gathered(Writer& writer, const std::vector<Operator>& operators, Activity activity) {
+  writer.builder().signal(chunks_gather_go);
+  bool is_gathered = false;
+  for (const Operator& op : operators) {
+    if (is_gathered || op.kind != workload::OperatorKind::gemm) {
+      writer.run({op}, activity);
+      continue;
+    }
+    const Chunks chunks(op, writer.cut().options.tensor);
+    writer.run({chunks.rest}, activity);
+    wait_for(writer, chunks_gather_done, "tensor all-gather");
+    writer.run({chunks.one}, activity);
+    is_gathered = true;
+  }
+}
+
+/// By section, as often as it runs forward.
+std::int64_t forward_runs(const Cut& cut, std::uint32_t stage, workload::LayerSection section) {
+  return 1 + (cut.recomputed[stage].again[workload::place_of(section)] ? 1 : 0);
+}
+
+struct Uses {
+  std::int64_t gathers = 0, scatters = 0;
+};
+
+/// Of a layer and a micro-batch. Experts communicate in turn.
+Uses uses_of_layer(const Cut& cut, std::uint32_t stage, bool moe) {
+  const auto runs = [&](workload::LayerSection section) { return forward_runs(cut, stage, section); };
+  Uses uses{runs(&LayerOperators::qkv) + 1, runs(&LayerOperators::projection)};
+  if (moe) return uses;
+  uses.gathers += runs(&LayerOperators::fc1) + 1;
+  uses.scatters += runs(&LayerOperators::fc2);
+  return uses;
+}
+
+Uses uses_of_stage(const Cut& cut, const StageBlocks& blocks, std::uint32_t stage) {
+  Uses uses;
+  for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
+    for (const LayerRun& run : blocks.runs({stage, chunk, 0})) {
+      const Uses of_layer = uses_of_layer(cut, stage, run.moe);
+      uses.gathers += run.layers * of_layer.gathers;
+      uses.scatters += run.layers * of_layer.scatters;
+    }
+  }
+  return uses;
+}
+
+program::BlockId beside_block(program::Program& program, const Cut& cut, CollectiveKind kind) {
+  const bool gathers = kind == CollectiveKind::all_gather;
+  Writer writer(program, cut, gathers ? "all-gather beside its product" : "reduce-scatter beside its product");
+  const std::int64_t bytes = cut.activation_bytes() - (gathers ? 0 : last_chunk(cut));
+  writer.builder().label("").activity(Activity::tensor_communication);
+  writer.builder().wait(gathers ? chunks_gather_go : chunks_scatter_go);
+  writer.collective(kind, gathers ? tensor_gather_group : tensor_scatter_group, bytes, cut.tensor_element(),
+                    Activity::tensor_communication, gathers ? "tensor all-gather" : "tensor reduce-scatter");
+  writer.builder().signal(gathers ? chunks_gather_done : chunks_scatter_done);
+  return writer.builder().done();
+}
+
+}  // namespace
+
+void column_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
+  run_gathered(writer, set.forward, activity);
+}
+
+void row_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
+  for (const Operator& op : set.forward) {
+    if (op.kind != workload::OperatorKind::gemm) {
+      writer.run({op}, activity);
+      continue;
+    }
+    const Chunks chunks(op, writer.cut().options.tensor);
+    writer.run({chunks.one}, activity);
+    writer.builder().signal(chunks_scatter_go);
+    writer.run({chunks.rest}, activity);
+  }
+  wait_for(writer, chunks_scatter_done, "tensor reduce-scatter");
+  writer.tensor_collective(CollectiveKind::reduce_scatter, last_chunk(writer.cut()), "tensor reduce-scatter");
+}
+
+void row_backward(Writer& writer, const workload::OperatorSet& set) {
+  run_gathered(writer, set.input_gradient, Activity::backward);
+  writer.run(set.weight_gradient, Activity::backward);
+}
+
+std::vector<program::BlockId> beside_blocks(program::Program& program, const Cut& cut) {
+  return {beside_block(program, cut, CollectiveKind::all_gather),
+          beside_block(program, cut, CollectiveKind::reduce_scatter)};
+}
+
+void add_streams(program::Program& program, const Cut& cut, const StageBlocks& blocks, std::uint32_t stage,
+                 std::int64_t micro_batches, std::vector<program::BlockId>& streams) {
+  const std::vector<program::BlockId> once = beside_blocks(program, cut);
+  const Uses uses = uses_of_stage(cut, blocks, stage);
+  const auto add = [&](program::BlockId block, std::int64_t times, const char* name) {
+    program::BlockBuilder builder(program, name);
+    streams.push_back(builder.call(block, beside_count(times, micro_batches)).done());
+  };
+  add(once[0], uses.gathers, "all-gathers beside products");
+  add(once[1], uses.scatters, "reduce-scatters beside products");
+}
+
+}  // namespace tessera::strategy::megatron::user_buffers
