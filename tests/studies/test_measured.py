@@ -44,6 +44,8 @@ class Rows(unittest.TestCase):
         self.assertEqual(settings_of(grad_precision="bf16 (grad_sync_dtype)")["strategy.gradient_precision"], "fp16")
         self.assertNotIn("strategy.gradient_precision", settings_of(grad_precision="unknown"))
         self.assertEqual(settings_of(recompute="full (every_layer)")["strategy.recomputation"], "full")
+        self.assertEqual(settings_of(recompute="selective (YAML; core attention)")["strategy.recomputation"], "selective")
+        self.assertEqual(settings_of(recompute="unknown")["strategy.recomputation"], "none")
 
     def test_the_machine_is_that_of_the_gpus(self):
         self.assertEqual(settings_of(gpu="A100 SXM")["machine.include"], "a100-80g-cluster")

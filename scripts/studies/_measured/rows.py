@@ -82,8 +82,8 @@ def chunks(row):
 
 
 def recomputation(row):
-    """Selective recomputation repeats the attention core, which flash attention does not keep anyway."""
-    return "full" if row["recompute"].startswith("full") else "none"
+    """Selective recomputation repeats the attention core, though FlashAttention keeps hardly anything of it."""
+    return next((word for word in ("full", "selective") if row["recompute"].startswith(word)), "none")
 
 
 def layers_of_stages(row):
