@@ -94,8 +94,8 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
      "", "recomputation of some layers or modules; strategy.megatron.recomputation is that of all"},
     {"overlap_gradient_reduction overlap_grad_reduce overlap_comm data_par_overlap",
      "strategy.megatron.overlap_gradient_reduction", ""},
-    {"overlap_param_gather overlap_param_sync overlap_allgather", "strategy.megatron.overlap_parameter_gathering", ""},
-    {"overlap_param_gather* overlap_p2p* overlap_pipeline*", "",
+    {"overlap_param_gather* overlap_param_sync", "strategy.megatron.overlap_parameter_gathering", ""},
+    {"overlap_p2p* overlap_pipeline*", "",
      "exchanges of stages beside computing; overlap_parameter_gathering, overlap_gradient_reduction and "
      "overlap_tensor_communication of strategy megatron are"},
     {"tp_comm_overlap ub_tp_comm_overlap userbuffers async_tp", "strategy.megatron.user_buffers", ""},
