@@ -10,6 +10,7 @@
 #include "expert_ranks.hpp"
 #include "loans.hpp"
 #include "placement.hpp"
+#include "product_checks.hpp"
 #include "recomputation.hpp"
 #include "sharding_options.hpp"
 #include "spare_devices.hpp"
@@ -54,9 +55,6 @@ class Checker {
   void check_tensor();
   void check_heads();
   void check_width();
-  void check_rows();
-  void check_gate();
-  void check_user_buffers();
   void check_pipeline();
   void check_stage_layers(std::int64_t chunks);
   void begin_chunks(const std::vector<std::int64_t>& layers);
@@ -123,9 +121,7 @@ void Checker::check_tensor() {
     if (!problem.empty()) error("sublayers", "sublayers = \"{}\": {}", options_.sublayers, problem);
   }
   check_width();
-  check_rows();
-  check_gate();
-  check_user_buffers();
+  check_products(table_, job_, cut_, diagnostics_);
   if (!options_.sequence_parallel) return;
   if (t == 1)
     diagnostics_.warn(where_of(table_, "sequence_parallel"), "sequence_parallel has no effect with tensor = 1");
@@ -136,46 +132,6 @@ void Checker::check_tensor() {
   } else if (job_.workload.sequence < t) {
     error("sequence_parallel", "tensor = {} is more than the {} tokens of a sequence", t, job_.workload.sequence);
   }
-}
-
-/// Of linear layers that are cut in both dimensions.
-void Checker::check_rows() {
-  const std::int64_t rows = options_.tensor_rows;
-  if (rows == 1) return;
-  if (options_.tensor % rows != 0)
-    error("tensor_rows", "tensor_rows = {} does not divide tensor = {}", rows, options_.tensor);
-  if (model_.hidden % rows != 0)
-    error("tensor_rows", "tensor_rows = {} does not divide the hidden size of {}", rows, model_.hidden);
-  if (!options_.sequence_parallel)
-    error("tensor_rows", "tensor_rows = {} cuts tokens as well, allowed: sequence_parallel = true", rows);
-  if (model_.experts > 0) error("tensor_rows", "experts are not cut in two dimensions, allowed: tensor_rows = 1");
-  if (cut_.uses_kernels())
-    error("tensor_rows", "sublayers = \"{}\" sums over one dimension, allowed: tensor_rows = 1", options_.sublayers);
-  if (job_.workload.phase == workload::Phase::generation)
-    error("tensor_rows", "one token at a time is not cut by tokens, allowed: tensor_rows = 1");
-}
-
-/// Of a gated MLP whose two products sum an input gradient each.
-void Checker::check_gate() {
-  if (!job_.workload.separate_gate || !model_.gated_mlp || options_.tensor == 1) return;
-  const char* what = "workload.gated_linears = \"separate\" sums two input gradients in turn";
-  if (cut_.is_two_dimensional()) return error("tensor_rows", "{}, allowed: tensor_rows = 1", what);
-  if (cut_.uses_kernels()) return error("sublayers", "{}, allowed: sublayers = \"operators\"", what);
-  if (cut_.training() && options_.overlap_tensor_communication && !options_.sequence_parallel)
-    error("overlap_tensor_communication", "{}, allowed: false, or sequence_parallel = true", what);
-}
-
-void Checker::check_user_buffers() {
-  if (!options_.user_buffers || options_.tensor == 1 || !cut_.training()) return;
-  if (!options_.sequence_parallel)
-    return warn_if_given("user_buffers", &Options::user_buffers, "without sequence_parallel");
-  if (cut_.is_two_dimensional())
-    error("user_buffers", "products that are cut in two dimensions have no user buffers, allowed: tensor_rows = 1");
-  if (cut_.uses_kernels())
-    error("user_buffers", "sublayers = \"{}\" overlaps products and sums itself, allowed: user_buffers = false",
-          options_.sublayers);
-  if (job_.workload.separate_gate && model_.gated_mlp)
-    error("user_buffers", "workload.gated_linears = \"separate\" has two products, allowed: user_buffers = false");
 }
 
 void Checker::check_width() {

@@ -1,0 +1,81 @@
+#include "product_checks.hpp"
+
+#include <fmt/format.h>
+
+namespace tessera::strategy::megatron {
+namespace {
+
+class ProductChecker {
+ public:
+  ProductChecker(const config::Table& table, const Job& job, const Cut& cut, config::Diagnostics& diagnostics)
+      : table_(table), job_(job), cut_(cut), options_(cut.options), model_(*job.model), diagnostics_(diagnostics) {}
+
+  void check_rows();
+  void check_gate();
+  void check_user_buffers();
+
+ private:
+  template <class... Arguments>
+  void error(const char* key, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+    diagnostics_.error(where_of(table_, key), fmt::format(text, std::forward<Arguments>(arguments)...));
+  }
+
+  const config::Table& table_;
+  const Job& job_;
+  const Cut& cut_;
+  const Options& options_;
+  const workload::Model& model_;
+  config::Diagnostics& diagnostics_;
+};
+
+/// Of linear layers that are cut in both dimensions.
+void ProductChecker::check_rows() {
+  const std::int64_t rows = options_.tensor_rows;
+  if (rows == 1) return;
+  if (options_.tensor % rows != 0)
+    error("tensor_rows", "tensor_rows = {} does not divide tensor = {}", rows, options_.tensor);
+  if (model_.hidden % rows != 0)
+    error("tensor_rows", "tensor_rows = {} does not divide the hidden size of {}", rows, model_.hidden);
+  if (!options_.sequence_parallel)
+    error("tensor_rows", "tensor_rows = {} cuts tokens as well, allowed: sequence_parallel = true", rows);
+  if (model_.experts > 0) error("tensor_rows", "experts are not cut in two dimensions, allowed: tensor_rows = 1");
+  if (cut_.uses_kernels())
+    error("tensor_rows", "sublayers = \"{}\" sums over one dimension, allowed: tensor_rows = 1", options_.sublayers);
+  if (job_.workload.phase == workload::Phase::generation)
+    error("tensor_rows", "one token at a time is not cut by tokens, allowed: tensor_rows = 1");
+}
+
+/// Of a gated MLP whose two products sum an input gradient each.
+void ProductChecker::check_gate() {
+  if (!job_.workload.separate_gate || !model_.gated_mlp || options_.tensor == 1) return;
+  const char* what = "workload.gated_linears = \"separate\" sums two input gradients in turn";
+  if (cut_.is_two_dimensional()) return error("tensor_rows", "{}, allowed: tensor_rows = 1", what);
+  if (cut_.uses_kernels()) return error("sublayers", "{}, allowed: sublayers = \"operators\"", what);
+  if (cut_.training() && options_.overlap_tensor_communication && !options_.sequence_parallel)
+    error("overlap_tensor_communication", "{}, allowed: false, or sequence_parallel = true", what);
+}
+
+void ProductChecker::check_user_buffers() {
+  if (!options_.user_buffers || options_.tensor == 1 || !cut_.training()) return;
+  if (!options_.sequence_parallel)
+    return warn_if_given(table_, options_, "user_buffers", &Options::user_buffers, "without sequence_parallel",
+                         diagnostics_);
+  if (cut_.is_two_dimensional())
+    error("user_buffers", "products that are cut in two dimensions have no user buffers, allowed: tensor_rows = 1");
+  if (cut_.uses_kernels())
+    error("user_buffers", "sublayers = \"{}\" overlaps products and sums itself, allowed: user_buffers = false",
+          options_.sublayers);
+  if (job_.workload.separate_gate && model_.gated_mlp)
+    error("user_buffers", "workload.gated_linears = \"separate\" has two products, allowed: user_buffers = false");
+}
+
+}  // namespace
+
+void check_products(const config::Table& table, const Job& job, const Cut& cut, config::Diagnostics& diagnostics) {
+  ProductChecker checker(table, job, cut, diagnostics);
+  checker.check_rows();
+  checker.check_gate();
+  checker.check_user_buffers();
+}
+
+}  // namespace tessera::strategy::megatron
