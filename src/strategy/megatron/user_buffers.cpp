@@ -1,5 +1,7 @@
 #include "user_buffers.hpp"
 
+#include <algorithm>
+
 #include "beside_count.hpp"
 
 namespace tessera::strategy::megatron::user_buffers {
@@ -8,16 +10,31 @@ namespace {
 using workload::LayerOperators;
 using workload::Operator;
 
-/// The rows of a product but for the last chunk, and that one.
-struct Chunks {
-  Chunks(const Operator& product, std::int64_t chunks)
-      : rest(of_rows(product, product.m - product.m / chunks)), one(of_rows(product, product.m / chunks)) {}
-  Operator rest, one;
+/// A product in chunks of rows, each a kernel of its own: the first ones have a row more where they are not even.
+class Chunks {
+ public:
+  Chunks(Writer& writer, const Operator& product, Activity activity)
+      : writer_(writer), product_(product), activity_(activity), chunks_(writer.cut().options.tensor) {}
+
+  /// Those from `first` to before `end`.
+  void run(std::int64_t first, std::int64_t end) const {
+    const std::int64_t larger = product_.m % chunks_, turn = std::clamp(larger, first, end);
+    compute(product_.m / chunks_ + 1, turn - first);
+    compute(product_.m / chunks_, end - turn);
+  }
+  [[nodiscard]] std::int64_t count() const { return chunks_; }
 
  private:
-  static Operator of_rows(const Operator& product, std::int64_t rows) {
-    return workload::gemm(product.name, product.batch, rows, product.n, product.k, product.datatype);
+  void compute(std::int64_t rows, std::int64_t times) const {
+    if (rows == 0 || times == 0) return;
+    const Operator one = workload::gemm(product_.name, product_.batch, rows, product_.n, product_.k, product_.datatype);
+    writer_.builder().label(one.name).activity(activity_).compute(one, static_cast<std::uint32_t>(times));
   }
+
+  Writer& writer_;
+  const Operator& product_;
+  Activity activity_;
+  std::int64_t chunks_;
 };
 
 /// Bytes of the chunk of a reduce-scatter that is sent when all is computed.
@@ -38,10 +55,10 @@ void run_gathered(Writer& writer, const std::vector<Operator>& operators, Activi
       writer.run({op}, activity);
       continue;
     }
-    const Chunks chunks(op, writer.cut().options.tensor);
-    writer.run({chunks.rest}, activity);
+    const Chunks chunks(writer, op, activity);
+    chunks.run(0, chunks.count() - 1);
     wait_for(writer, chunks_gather_done, "tensor all-gather");
-    writer.run({chunks.one}, activity);
+    chunks.run(chunks.count() - 1, chunks.count());
     is_gathered = true;
   }
 }
@@ -101,10 +118,10 @@ void row_forward(Writer& writer, const workload::OperatorSet& set, Activity acti
       writer.run({op}, activity);
       continue;
     }
-    const Chunks chunks(op, writer.cut().options.tensor);
-    writer.run({chunks.one}, activity);
+    const Chunks chunks(writer, op, activity);
+    chunks.run(0, 1);
     writer.builder().signal(chunks_scatter_go);
-    writer.run({chunks.rest}, activity);
+    chunks.run(1, chunks.count());
   }
   wait_for(writer, chunks_scatter_done, "tensor reduce-scatter");
   writer.tensor_collective(CollectiveKind::reduce_scatter, last_chunk(writer.cut()), "tensor reduce-scatter");
