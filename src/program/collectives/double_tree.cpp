@@ -87,6 +87,9 @@ class DoubleTree final : public CollectiveAlgorithm {
   }
   bool supports(CollectiveKind kind) const override { return kind == CollectiveKind::all_reduce; }
   std::string check(const Collective&, const Group& group, const machine::Machine& machine) const override {
+    const auto node = [&](DeviceId member) { return machine.places[member].node; };
+    if (group.members.size() > 1 && node(group.members.front()) == node(group.members.back()))
+      return name() + " needs members in several nodes";
     return standing_problem(name(), group, machine);
   }
 
