@@ -126,6 +126,13 @@ bool AbstractExecutor::all_here(const Member& member) const {
   return true;
 }
 
+/// What all members began with.
+std::uint64_t AbstractExecutor::sum_at(std::size_t index) const {
+  std::uint64_t sum = 0;
+  for (const Buffer& buffer : begun_with_) sum += buffer.at(index);
+  return sum;
+}
+
 void AbstractExecutor::take(Member& member, std::string& problem) {
   const std::uint32_t rank = member.call.rank;
   const bool separate = collective_.kind == CollectiveKind::all_to_all;
@@ -142,6 +149,7 @@ void AbstractExecutor::take(Member& member, std::string& problem) {
     for (std::size_t i = 0; i < indexes.size(); ++i) {
       std::uint64_t& element = target.at(indexes[i]);
       element = receive.add ? element + message.data[i] : message.data[i];
+      if (receive.of_all) element = sum_at(indexes[i]);
     }
   }
 }

@@ -53,6 +53,7 @@ class AbstractExecutor {
   bool advance(Member& member, std::string& problem);
   void post(Member& member, std::string& problem);
   bool all_here(const Member& member) const;
+  [[nodiscard]] std::uint64_t sum_at(std::size_t index) const;
   void take(Member& member, std::string& problem);
 
   const Collective& collective_;

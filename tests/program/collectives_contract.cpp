@@ -38,25 +38,25 @@ int all_collectives(const Group& group, const machine::Machine& machine) {
 TEST_CASE("every algorithm gives the exact result on groups of 1 to 17 members") {
   for (std::uint32_t size = 1; size <= 17; ++size) {
     const machine::Machine machine = line_of(size);
-    // 24 combinations of algorithm and kind are without conditions or run in one node: ring 4, bidirectional 3, direct
-    // 5, tree 2, dissemination 1, hierarchical 4, auto 4, halving-doubling's all-reduce; on powers of
+    // 25 combinations of algorithm and kind are without conditions or run in one node: ring 4, bidirectional 3, direct
+    // 5, tree 2, in-switch 1, dissemination 1, hierarchical 4, auto 4, halving-doubling's all-reduce; on powers of
     // two its reduce-scatter and all-gather as well. One member needs no links of its own either: 3 each of
     // ring-bi-odd, multitree and synthesised, which refuse all others behind a switch (collectives_own_links.cpp), and
     // the double tree, which refuses others in one node. Four sizes each.
     const bool power_of_two = (size & (size - 1)) == 0;
-    CHECK(all_collectives(first_members(size), machine) == 4 * ((power_of_two ? 26 : 24) + (size == 1 ? 10 : 0)));
+    CHECK(all_collectives(first_members(size), machine) == 4 * ((power_of_two ? 27 : 25) + (size == 1 ? 10 : 0)));
   }
 }
 
 TEST_CASE("larger and odd groups") {
   for (const std::uint32_t size : {31U, 32U, 33U, 63U}) {
-    CHECK(all_collectives(first_members(size), line_of(size)) == 4 * (size == 32 ? 26 : 24));
+    CHECK(all_collectives(first_members(size), line_of(size)) == 4 * (size == 32 ? 27 : 25));
   }
 }
 
 TEST_CASE("a group is ordered, and its order need not be that of the devices") {
   const Group group{{7, 2, 5, 0, 11}};
-  CHECK(all_collectives(group, line_of(12)) == 4 * 24);
+  CHECK(all_collectives(group, line_of(12)) == 4 * 25);
 }
 
 TEST_CASE("hierarchical collectives over several nodes") {
@@ -76,6 +76,21 @@ TEST_CASE("rings over several NICs, whole nodes and parts of them, NICs shared o
           Group{{1, 0, 5, 4}}, Group{{0, 1, 2, 4, 5}}, Group{{0, 4, 1, 5}}}) {
       CHECK(all_collectives(group, machine) >= 4 * 20);
     }
+  }
+}
+
+TEST_CASE("switches add for members of one node, and for no others") {
+  const machine::Machine machine = line_of(8);
+  for (std::uint32_t size = 1; size <= 8; ++size) CHECK(all_collectives(first_members(size), machine) >= 4 * 25);
+  Collective collective;
+  collective.bytes = Bytes{1024};
+  collective.algorithm = algorithm_index("in-switch");
+  CHECK(check_collective(collective, Group{{0, 1, 4}}, nodes_of(8, 4)) ==
+        "in-switch needs members of one node, joined by one switch");
+  // Three pieces and a bit, and fewer elements than members.
+  for (const std::int64_t bytes : {std::int64_t{7'000'000}, std::int64_t{6}}) {
+    collective.bytes = Bytes{bytes};
+    CHECK(passes({collective, first_members(3), machine}));
   }
 }
 

@@ -203,6 +203,17 @@ TEST_CASE("auto takes as long as the algorithm that it chooses, whose closed for
   }
 }
 
+TEST_CASE("in-switch all-reduce: both phases beside each other, but for the first piece and the last one") {
+  // Four GPUs on a switch: pieces of 4 x 2 MiB. Of one piece each phase carries all of it, 8 MiB, one after the other.
+  // Of two the second one comes up while the first one goes down: 8 MiB and the quarter that a member gives back.
+  const Idle node(
+      "kind = \"cluster\"\nnodes = 1\ngpus_per_node = 4\ninside = \"switch\"\nnvlink_bandwidth = \"200 GB/s\"\n"
+      "nvlink_latency = \"600 ns\"\n");
+  const std::int64_t piece = 8'388'608;
+  CHECK(node.all_reduce("in-switch", piece) == 2 * node.message(piece, 2));
+  CHECK(node.all_reduce("in-switch", 2 * piece) == 2 * node.message(piece, 2) + node.message(piece + piece / 4, 2));
+}
+
 TEST_CASE("hierarchical all-reduce: rings inside the nodes, rings across them") {
   // Inside: 3 steps of S/4 over one link to scatter, 3 to gather. Across: 6 steps of S/16 over two links of half the
   // NIC's latency each.

@@ -52,6 +52,15 @@ ProgramCase two_nodes() {
   return made;
 }
 
+/// Eight behind one switch.
+ProgramCase one_node() {
+  machine::Machine made;
+  machine::build_cluster(test::small_cluster(1, 8), made);
+  ProgramCase program(test::machine_of(made.network));
+  program.machine.network.packet = Bytes{test::packet_bytes};
+  return program;
+}
+
 /// A wafer of two rows of four dies.
 ProgramCase wafer() {
   const std::string text =
@@ -133,7 +142,9 @@ TEST_CASE(
       CAPTURE(algorithm->name(), name_of(kind));
       auto one = collective(kind, 8 * 90, algorithm->name());
       one.root = 3;
-      const auto results = join_at(on_wafer ? wafer() : two_nodes(), joined, one).run().results;
+      const bool in_switch = algorithm->name() == "in-switch";
+      const auto results =
+          join_at(on_wafer ? wafer() : (in_switch ? one_node() : two_nodes()), joined, one).run().results;
       Time all_waiting = 0, longest = 0;
       for (program::DeviceId device = 0; device < joined.size(); ++device) {
         const results::DeviceRow& row = results.device_rows[device];

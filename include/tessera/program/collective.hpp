@@ -28,6 +28,8 @@ struct Transfer {
   bool add = false;
   /// Of sends: of each element what has been added so far, without what the member began with.
   bool of_others = false;
+  /// Of receives: the switch on the way has added up what all members began with, and this is the sum.
+  bool of_all = false;
   /// 0: contiguous; k: every k-th of the `size` chunks of the buffer, from the one at `offset` on.
   std::uint32_t stride = 0;
   /// B into the buffer; all_to_all: sends into the send buffer, receives into the receive buffer.

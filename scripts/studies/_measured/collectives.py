@@ -17,7 +17,8 @@ def read():
 
 def settings(row):
     topology = [(f"machine.topology.{key}", row[key]) for key in ("nodes", "gpus_per_node", "nics_per_node")]
-    step = f'[{{op = "{row["op"]}", group = "all", bytes = "{row["bytes"]} B", element = "4 B"}}]'
+    asked = ', algorithm = "ring"' if "ring asked for" in row["taken"] else ""
+    step = f'[{{op = "{row["op"]}", group = "all", bytes = "{row["bytes"]} B", element = "4 B"{asked}}}]'
     shared = PCIE if row["nics_per_node"] != row["gpus_per_node"] else ()
     return (("machine.include", row["machine"]), *topology, *shared, ("strategy.step", step))
 

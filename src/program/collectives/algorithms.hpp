@@ -12,6 +12,7 @@ namespace tessera::program {
 [[nodiscard]] AlgorithmPointer make_direct();
 [[nodiscard]] AlgorithmPointer make_binomial_tree();
 [[nodiscard]] AlgorithmPointer make_double_tree();
+[[nodiscard]] AlgorithmPointer make_in_switch();
 [[nodiscard]] AlgorithmPointer make_halving_doubling();
 [[nodiscard]] AlgorithmPointer make_dissemination();
 [[nodiscard]] AlgorithmPointer make_hierarchical();

@@ -61,13 +61,13 @@ constexpr std::uint32_t plus_modulo(std::uint32_t a, std::uint32_t b, std::uint3
 }
 
 inline void add_send(Step& step, std::uint32_t peer, const Data& data, std::uint16_t lane = 0) {
-  step.sends.push_back({peer, data.bytes, lane, false, false, data.stride, data.offset, data.chunks});
+  step.sends.push_back({peer, data.bytes, lane, false, false, false, data.stride, data.offset, data.chunks});
 }
 inline void add_receive(Step& step, std::uint32_t peer, const Data& data, std::uint16_t lane = 0) {
-  step.receives.push_back({peer, data.bytes, lane, false, false, data.stride, data.offset, data.chunks});
+  step.receives.push_back({peer, data.bytes, lane, false, false, false, data.stride, data.offset, data.chunks});
 }
 inline void add_receive_and_reduce(Step& step, std::uint32_t peer, const Data& data, std::uint16_t lane = 0) {
-  step.receives.push_back({peer, data.bytes, lane, true, false, data.stride, data.offset, data.chunks});
+  step.receives.push_back({peer, data.bytes, lane, true, false, false, data.stride, data.offset, data.chunks});
   step.reduce += data.bytes;
 }
 

@@ -22,6 +22,7 @@ AlgorithmList all_algorithms() {
   all.push_back(make_multitree());
   all.push_back(make_synthesised());
   all.push_back(make_double_tree());
+  all.push_back(make_in_switch());
   all.push_back(make_automatic());
   return all;
 }
