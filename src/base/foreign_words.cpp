@@ -144,10 +144,9 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
     {"multi_latent_attention mla q_lora_rank kv_lora_rank", "", "attention over compressed keys and values (MLA)"},
     {"mtp_num_layers num_nextn_predict_layers multi_token_prediction", "", "heads that predict several tokens"},
     // Collectives.
-    {"nvls* sharp collnet* nvlsharp in_network* infiniband_sharp", "",
-     "reduction inside switches; all_reduce = \"auto\" takes the fastest of what [collectives] has"},
-    {"tree double_binary_tree doublebinarytree", "binomial-tree",
-     "the double binary tree of the library is not modelled"},
+    {"nvls* nvlsharp", "in-switch", "the switch of a node adds; not over several nodes"},
+    {"sharp collnet* in_network* infiniband_sharp", "", "sums in the switches of the fabric are not simulated"},
+    {"tree double_binary_tree doublebinarytree", "double-tree", ""},
     {"halvingdoubling recursive_doubling recursive_halving", "halving-doubling", ""},
     {"onedirect one_shot oneshot two_shot twoshot", "direct", ""},
     {"onering", "ring", ""},

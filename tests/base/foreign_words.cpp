@@ -55,7 +55,7 @@ TEST_CASE("what is not modelled says so, and what is there instead") {
     CHECK(foreign_hint(word).starts_with("not modelled: FSDP and ZeRO-2, -3"));
   for (const char* word : {"h200-cluster", "gb200", "GB200-NVL72", "dgx-b200", "mi300x"})
     CHECK(foreign_hint(word).starts_with("not modelled: no stock machine"));
-  CHECK(foreign_hint("nvls").starts_with("not modelled: reduction inside switches"));
+  CHECK(foreign_hint("collnet_chain").starts_with("not modelled: sums in the switches of the fabric"));
   for (const char* word : {"", "-", ".", "_size", "tensr", "a name of my own"}) CHECK(foreign_hint(word).empty());
 }
 
@@ -65,8 +65,9 @@ TEST_CASE("unknown keys and values: other tools' words come before a guess, one'
         "x.toml:1:1: unknown key \"tensro\" in [strategy.megatron], did you mean \"tensor\"?");
   CHECK(
       error_of("sharp = 2\n").starts_with("x.toml:1:1: unknown key \"sharp\" in [strategy.megatron], not modelled: "));
-  CHECK(error_of("kind = \"nvls\"\n")
-            .starts_with("x.toml:1:8: \"kind\": unknown choice \"nvls\" (not modelled: reduction inside switches; "));
+  CHECK(error_of("kind = \"sharp\"\n")
+            .starts_with(
+                "x.toml:1:8: \"kind\": unknown choice \"sharp\" (not modelled: sums in the switches of the fabric"));
   CHECK(error_of("kind = \"halvingdoubling\"\n") ==
         "x.toml:1:8: \"kind\": unknown choice \"halvingdoubling\" (it is \"halving-doubling\" here), allowed: ring, "
         "halving-doubling");
