@@ -260,6 +260,8 @@ def collectives(rng, machine):
     if machine.grid and min(machine.grid) > 1 and not machine.faults and rng.random() < 0.2:
         for kind in ("all_reduce", "reduce_scatter", "all_gather"):
             chosen[kind] = f'"{rng.choice(["mesh", "mesh-scatter", "multitree", "synthesised"])}"'
+    if machine.topology["kind"] == '"cluster"' and rng.random() < 0.3:  # where a group does not fit, it is refused
+        chosen["all_reduce"] = rng.choice(['"double-tree"', '"in-switch"', '"auto"'])
     if rng.random() < 0.2:
         chosen["channels"] = 4
     if rng.random() < 0.3:
