@@ -105,6 +105,15 @@ TEST_CASE("the pauses of a ring over nodes are the mean of those of its hops") {
     CHECK(time_of(made, {simple, 400, algorithm}, sim::Laws::none) == time_of(made, {simple, 400, algorithm}));
 }
 
+TEST_CASE("a group that an algorithm refuses has no protocol, whoever asks before that is said") {
+  // No rectangle of dies: nothing has been planned that a closed form could look at.
+  const ProgramCase made(3);
+  const program::Collective asked = collective_of({{protocol("Simple", 1, 0, 700)}, 400, "mesh-scatter"});
+  const program::Group all{{0, 1, 2}};
+  REQUIRE_FALSE(program::check_collective(asked, all, made.machine).empty());
+  CHECK(program::lowering_of(asked, all, made.machine).wire.protocol == program::OnWire::no_protocol);
+}
+
 TEST_CASE("auto compares algorithms with their fastest protocols") {
   Protocol ring = protocol("LL", 0.5, 0, 0), direct = protocol("Simple", 1, 300'000, 0);
   ring.algorithm = "ring";

@@ -107,6 +107,7 @@ TimeOnWire fastest_on_wire(const Collective& collective, const Group& group, con
   Collective plain = collective;
   plain.protocols = nullptr;
   TimeOnWire fastest;
+  if (!algorithm.check(plain, group, machine).empty()) return fastest;  // it is refused, if not yet
   if (collective.protocols != nullptr && group.members.size() > 1) {
     const Places places(group, machine);
     for (const std::uint32_t index : protocols_for(*collective.protocols, algorithm.name())) {

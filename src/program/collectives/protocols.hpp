@@ -9,7 +9,8 @@ struct TimeOnWire {
   OnWire wire;
   double time = 0;  ///< ps, without reductions
 };
-/// Of those of the collective's algorithm; without protocols, none, and the closed form of the algorithm.
+/// Of those of the collective's algorithm; without protocols, none, and the closed form of the algorithm. Nothing of a
+/// group that the algorithm refuses.
 [[nodiscard]] TimeOnWire fastest_on_wire(const Collective& collective, const Group& group,
                                          const machine::Machine& machine);
 
