@@ -102,6 +102,20 @@ void read_model(const Table& table, Experiment& experiment, Diagnostics& diagnos
   }
 }
 
+/// The library's protocols, each of an algorithm that has steps of its own.
+void read_library(const Table& root, program::CollectiveChoices& choices, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  for (const program::AlgorithmPointer& algorithm : choices.known.all())
+    if (algorithm->name() != "auto") names.push_back(algorithm->name());
+  for (std::size_t i = 0; i < choices.protocols.size(); ++i) {
+    const std::string& name = choices.protocols[i].algorithm;
+    if (name.empty() || std::ranges::find(names, name) != names.end()) continue;
+    const Table& table = *root.find("collectives")->table()->find("protocols")->array()->at(i).table();
+    diagnostics.error(table.find("algorithm")->where(), "\"algorithm\": " + config::unknown("choice", name, names));
+  }
+  if (!choices.protocols.empty()) choices.library = std::make_shared<const program::Protocols>(choices.protocols);
+}
+
 void read_tables(const Table& root, const Parts& parts, Experiment& experiment, Diagnostics& diagnostics) {
   experiment.title = head_schema().read(root, diagnostics).title;
   check_calibration(root, diagnostics);
@@ -125,8 +139,7 @@ void read_tables(const Table& root, const Parts& parts, Experiment& experiment, 
   read_table(root, "collectives", program::collective_choices_schema(parts.collectives), experiment.collectives,
              diagnostics);
   experiment.collectives.known = parts.collectives;
-  if (!experiment.collectives.protocols.empty())
-    experiment.collectives.library = std::make_shared<const program::Protocols>(experiment.collectives.protocols);
+  read_library(root, experiment.collectives, diagnostics);
   read_table(root, "record", record_schema(), experiment.record, diagnostics);
   read_table(root, "simulation", simulation_schema(), experiment.simulation, diagnostics);
   check_laws(root, experiment.simulation, diagnostics);

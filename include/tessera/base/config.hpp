@@ -28,8 +28,8 @@
 namespace tessera::config {
 
 /// What a quantity measures; fixes the suffixes that are accepted and the integer that is stored:
-/// time ps, bytes B, bandwidth B/s, compute FLOP/s, frequency Hz, length um. GB = 10^9 B, GiB = 2^30 B, Gb/s = 10^9
-/// bit/s.
+/// time ps, bytes B, bandwidth B/s, compute FLOP/s, frequency Hz, length um, power mW. GB = 10^9 B, GiB = 2^30 B, Gb/s
+/// = 10^9 bit/s.
 enum class Unit { time, bytes, bandwidth, compute, frequency, length, power };
 
 /// "150 GB/s" -> 150'000'000'000. Parsed whole: "12abc GB" is refused. Returns an error text in `problem`

@@ -1,5 +1,6 @@
 // The fastest algorithm for a size and a group, by closed forms: of those that the library has protocols of, or of all
 // that are fit for any group.
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -23,6 +24,12 @@ std::vector<std::string> candidates_of(const Collective& collective) {
     }
   }
   return own.empty() ? std::vector<std::string>(usual.begin(), usual.end()) : own;
+}
+
+/// Of that name, among those of which the collective's algorithm is one.
+AlgorithmId named(const std::string& name, const AlgorithmList& list) {
+  const auto found = std::ranges::find_if(list, [&](const AlgorithmPointer& one) { return one->name() == name; });
+  return {static_cast<std::uint32_t>(found - list.begin()), list};
 }
 
 /// Whether messages of the first member go over its own link, a switch and the receiver's: the closed form of `direct`
@@ -56,7 +63,7 @@ class Automatic final : public CollectiveAlgorithm {
     double least = 0;
     Collective tried = collective;
     for (const std::string& name : candidates_of(collective)) {
-      tried.algorithm = algorithm_index(name);
+      tried.algorithm = named(name, list_of(collective.algorithm));
       const CollectiveAlgorithm& candidate = algorithm_of(tried.algorithm);
       if (!candidate.supports(collective.kind) || !candidate.check(tried, group, machine).empty()) continue;
       if (name == "direct" && !is_joined_by_a_switch(group, machine)) continue;
@@ -65,7 +72,7 @@ class Automatic final : public CollectiveAlgorithm {
       fastest = &candidate;
       least = time;
     }
-    return fastest == nullptr ? algorithm_of(algorithm_index("ring")) : *fastest;
+    return fastest == nullptr ? algorithm_of(named("ring", list_of(collective.algorithm))) : *fastest;
   }
 
   // Calls are those of the chosen algorithm (lowering_of), so these are asked of a call made by hand only.

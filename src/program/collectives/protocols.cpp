@@ -107,8 +107,8 @@ TimeOnWire fastest_on_wire(const Collective& collective, const Group& group, con
   Collective plain = collective;
   plain.protocols = nullptr;
   TimeOnWire fastest;
-  if (!algorithm.check(plain, group, machine).empty()) return fastest;  // it is refused, if not yet
   if (collective.protocols != nullptr && group.members.size() > 1) {
+    if (!algorithm.check(plain, group, machine).empty()) return fastest;  // it is refused, if not yet
     const Places places(group, machine);
     for (const std::uint32_t index : protocols_for(*collective.protocols, algorithm.name())) {
       const OnWire wire = on_wire(*collective.protocols, index, algorithm, collective.kind, places);
@@ -184,9 +184,9 @@ const config::Schema<Protocol>& protocol_schema() {
       s.quantity(key, member, config::Unit::time, help).at_most("1 s").otherwise("0 s");
     };
     time("start", &Protocol::start, "before the first step");
-    time("step", &Protocol::step, "from one member to the next within a node; no less than the links' latency");
+    time("step", &Protocol::step, "from one member to the next within a node; at least the latency of their links");
     time("step_across", &Protocol::step_across,
-         "from one member to the next in another node; no less than the links' latency");
+         "from one member to the next in another node; at least the latency of their links");
     return s;
   }();
   return schema;

@@ -106,8 +106,8 @@ class Ring final : public CollectiveAlgorithm {
 
  private:
   // Either the chunks travel from member to member without rest, or they queue up at the slowest link, behind which
-  // pauses hide. Inside a node a member's link carries a message of every ring at a time that does
-  // not leave the node there.
+  // pauses hide. Inside a node a member's link carries a message of every ring at a time that does not leave the node
+  // there.
   double time_of_steps(const CollectiveCall& call, double pause) const {
     const Lowering& lowering = call.lowering;
     const Data chunk = chunk_of(*call.collective, call.size, 0);

@@ -96,9 +96,9 @@ void add_attention(config::Schema<Parameters>& schema) {
       .otherwise("0");
 }
 
-/// What a kernel takes beside its work, for a cost model whose parameters have it.
+/// What a kernel takes beside its work, and its launch by the host, for a cost model whose parameters have it.
 template <class Parameters>
-void add_launch_overhead(config::Schema<Parameters>& schema) {
+void add_launches(config::Schema<Parameters>& schema) {
   schema
       .quantity("kernel_floor", &Parameters::kernel_floor, config::Unit::time,
                 "that a kernel which streams through memory takes beside its traffic, and fused attention beside its "
@@ -132,7 +132,7 @@ void add_kernels(config::Schema<Parameters>& schema) {
   add_attention(schema);
   add_memory_shares(schema);
   add_memory_traffic(schema);
-  add_launch_overhead(schema);
+  add_launches(schema);
 }
 
 /// A kind whose models are made by make(parameters, files, table, diagnostics), which may report more than reading has.

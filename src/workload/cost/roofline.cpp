@@ -28,7 +28,7 @@ config::Schema<RooflineParameters> make_roofline_schema() {
              "arithmetic time at which a GEMM reaches half of matrix_efficiency")
       .at_most("1 s")
       .otherwise("0 s");
-  cost::add_launch_overhead(s);
+  cost::add_launches(s);
   cost::add_power(s);
   return s;
 }

@@ -77,7 +77,7 @@ config::Schema<TileParameters> make_tile_schema() {
                  "result tiles leave while other tiles compute; or all cores finish a wave at the same time and share "
                  "the memory bandwidth for its results before the next wave starts")
       .otherwise("overlapped");
-  cost::add_launch_overhead(s);
+  cost::add_launches(s);
   cost::add_power(s);
   s.tables(
        "gemm_deviations", &TileParameters::deviations, deviation_schema(),
