@@ -173,11 +173,15 @@ class CollectiveAlgorithm {
   /// Whether members of this kind send on, step by step, what has come to them round one ring or several. A law may
   /// then carry it out without its steps; it reads the rings off these, so that "no" is slow and never wrong.
   [[nodiscard]] virtual bool goes_round(CollectiveKind) const { return false; }
-  /// The algorithm that carries a collective out in this one's place; "auto" chooses, all others are their own.
-  [[nodiscard]] virtual const CollectiveAlgorithm& chosen(const Collective&, const Group&,
-                                                          const machine::Machine&) const {
-    return *this;
-  }
+  /// What carries a collective out: an algorithm with steps of its own, and its protocol.
+  struct Choice {
+    const CollectiveAlgorithm* algorithm = nullptr;
+    OnWire wire;
+  };
+  /// "auto" chooses the algorithm, all others are their own; the protocol is that of the least time, none of a group
+  /// that the algorithm refuses.
+  [[nodiscard]] virtual Choice chosen(const Collective& collective, const Group& group,
+                                      const machine::Machine& machine) const;
   /// Closed form of the time on an idle network, in ps, without reductions and as if it had no protocols
   /// (docs/collectives.md).
   /// As it stands, the steps of the first member one after another.
@@ -188,8 +192,8 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual double time_with_pauses(const CollectiveCall& call, const OnWire& wire) const;
 };
 
-/// The same with the protocol that is fastest: what "auto" compares. `collective` names the algorithm.
-[[nodiscard]] double time_on_wire(const Collective& collective, const Group& group, const machine::Machine& machine);
+/// The same of a call with its protocol.
+[[nodiscard]] double time_on_wire(const CollectiveCall& call);
 
 /// act(call, step) for every step of every strand of a member, as it goes over the wire.
 template <class Act>

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms.hpp"
+#include "protocols.hpp"
 #include "tessera/machine/routes.hpp"
 
 namespace tessera::program {
@@ -57,9 +58,8 @@ class Automatic final : public CollectiveAlgorithm {
   bool supports(CollectiveKind kind) const override { return kind != CollectiveKind::all_to_all; }
   std::string check(const Collective&, const Group&, const machine::Machine&) const override { return {}; }
 
-  const CollectiveAlgorithm& chosen(const Collective& collective, const Group& group,
-                                    const machine::Machine& machine) const override {
-    const CollectiveAlgorithm* fastest = nullptr;
+  Choice chosen(const Collective& collective, const Group& group, const machine::Machine& machine) const override {
+    Choice best;
     double least = 0;
     Collective tried = collective;
     for (const std::string& name : candidates_of(collective)) {
@@ -67,12 +67,14 @@ class Automatic final : public CollectiveAlgorithm {
       const CollectiveAlgorithm& candidate = algorithm_of(tried.algorithm);
       if (!candidate.supports(collective.kind) || !candidate.check(tried, group, machine).empty()) continue;
       if (name == "direct" && !is_joined_by_a_switch(group, machine)) continue;
-      const double time = time_on_wire(tried, group, machine);
-      if (fastest != nullptr && time >= least * clearly) continue;
-      fastest = &candidate;
-      least = time;
+      const Fastest found = fastest_on_wire(tried, group, machine);
+      if (best.algorithm != nullptr && found.time >= least * clearly) continue;
+      best = {&candidate, found.wire};
+      least = found.time;
     }
-    return fastest == nullptr ? algorithm_of(named("ring", list_of(collective.algorithm))) : *fastest;
+    if (best.algorithm != nullptr) return best;
+    tried.algorithm = named("ring", list_of(collective.algorithm));
+    return algorithm_of(tried.algorithm).chosen(tried, group, machine);
   }
 
   // Calls are those of the chosen algorithm (lowering_of), so these are asked of a call made by hand only.

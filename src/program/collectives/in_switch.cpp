@@ -11,6 +11,7 @@
 #include "algorithms.hpp"
 #include "chunks.hpp"
 #include "tessera/machine/routes.hpp"
+#include "tessera/program/message_time.hpp"
 
 namespace tessera::program {
 namespace {
@@ -42,6 +43,18 @@ class InSwitch final : public CollectiveAlgorithm {
   }
 
   std::uint32_t steps(const CollectiveCall& call) const override { return call.size == 1 ? 0 : pieces_of(call) + 1; }
+
+  // Pieces differ by an element at most.
+  double time(const Collective& collective, const Group& group, const machine::Machine& machine) const override {
+    if (group.members.size() == 1) return 0;
+    const CollectiveCall call = make_call(collective, group, 0, machine);
+    const std::uint32_t pieces = pieces_of(call);
+    const std::int64_t piece = chunk_of(collective, pieces, 0).bytes, part = (piece + call.size - 1) / call.size;
+    const auto phase = [&](std::int64_t bytes) {
+      return message_time(machine, group.members[0], group.members[1], Bytes{bytes});
+    };
+    return 2 * phase(piece) + (pieces - 1) * phase(piece + part);
+  }
 
   void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {
     step.clear();

@@ -4,7 +4,6 @@
 #include <set>
 #include <vector>
 
-#include "protocols.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/machine/routes.hpp"
 #include "tessera/program/collective.hpp"
@@ -88,9 +87,7 @@ BytesPerSecond memory_rate_of(const CollectiveCall& call) {
     for (const Transfer& send : step.sends) moved += static_cast<double>(send.bytes);
     for (const Transfer& receive : step.receives) moved += static_cast<double>(receive.bytes) * (receive.add ? 2 : 1);
   });
-  Collective chosen = *call.collective;
-  chosen.algorithm = call.lowering.algorithm;
-  const double time = time_on_wire(chosen, *call.group, *call.machine);
+  const double time = time_on_wire(call);
   return BytesPerSecond{time > 0 ? static_cast<std::int64_t>(moved * static_cast<double>(second) / time) : 0};
 }
 
@@ -104,14 +101,10 @@ AlgorithmId place_in(const AlgorithmList& list, const CollectiveAlgorithm& algor
 Lowering unplanned(const Collective& collective, const Group& group, const machine::Machine& machine) {
   static const std::uint32_t ring = algorithm_index("ring"), tree = algorithm_index("double-tree");
   const CollectiveAlgorithm& named = algorithm_of(collective.algorithm);
-  const CollectiveAlgorithm& chosen = named.chosen(collective, group, machine);
+  const auto [chosen, wire] = named.chosen(collective, group, machine);
   Lowering lowering;
-  lowering.algorithm = &chosen == &named ? collective.algorithm : place_in(list_of(collective.algorithm), chosen);
-  if (collective.protocols != nullptr) {
-    Collective tried = collective;
-    tried.algorithm = lowering.algorithm;
-    lowering.wire = fastest_on_wire(tried, group, machine).wire;
-  }
+  lowering.algorithm = chosen == &named ? collective.algorithm : place_in(list_of(collective.algorithm), *chosen);
+  lowering.wire = wire;
   const bool leaves_by_nics = lowering.algorithm == ring || lowering.algorithm == tree;
   if (!leaves_by_nics || collective.kind == CollectiveKind::all_to_all) return lowering;
   const NodeMembers members(group, machine);

@@ -82,13 +82,31 @@ OnWire on_wire(const Protocols& protocols, std::uint32_t index, const Collective
   return wire;
 }
 
-/// In ps, with that protocol. `plain`: without protocols.
-double time_of(const CollectiveAlgorithm& algorithm, Collective plain, const Group& group,
-               const machine::Machine& machine, const OnWire& wire) {
-  const std::int64_t element = plain.element.value();
-  plain.bytes = Bytes{ceil_div(wire.bytes(plain.bytes.value()), element) * element};
-  return static_cast<double>(wire.start) + algorithm.time_with_pauses(make_call(plain, group, 0, machine), wire);
-}
+/// A collective without protocols, with all else that its steps ask for.
+class Plain {
+ public:
+  Plain(const Collective& collective, const Group& group, const machine::Machine& machine)
+      : data_(collective.bytes.value()), collective_(collective), group_(group), machine_(machine) {
+    collective_.protocols = nullptr;
+    call_ = make_call(collective_, group_, 0, machine_);
+  }
+  Plain(const Plain&) = delete;
+  Plain& operator=(const Plain&) = delete;
+
+  /// In ps, with that protocol.
+  [[nodiscard]] double time(const OnWire& wire) {
+    const std::int64_t element = collective_.element.value();
+    collective_.bytes = Bytes{ceil_div(wire.bytes(data_), element) * element};
+    return static_cast<double>(wire.start) + algorithm_of(call_).time_with_pauses(call_, wire);
+  }
+
+ private:
+  std::int64_t data_;
+  Collective collective_;
+  const Group& group_;
+  const machine::Machine& machine_;
+  CollectiveCall call_;
+};
 
 /// Of algorithm `name`: its own ones, or those of all.
 std::vector<std::uint32_t> protocols_for(const Protocols& protocols, const std::string& name) {
@@ -102,26 +120,32 @@ std::vector<std::uint32_t> protocols_for(const Protocols& protocols, const std::
 
 }  // namespace
 
-TimeOnWire fastest_on_wire(const Collective& collective, const Group& group, const machine::Machine& machine) {
+Fastest fastest_on_wire(const Collective& collective, const Group& group, const machine::Machine& machine) {
   const CollectiveAlgorithm& algorithm = algorithm_of(collective.algorithm);
-  Collective plain = collective;
-  plain.protocols = nullptr;
-  TimeOnWire fastest;
+  Plain plain(collective, group, machine);
+  Fastest fastest;
   if (collective.protocols != nullptr && group.members.size() > 1) {
-    if (!algorithm.check(plain, group, machine).empty()) return fastest;  // it is refused, if not yet
     const Places places(group, machine);
     for (const std::uint32_t index : protocols_for(*collective.protocols, algorithm.name())) {
       const OnWire wire = on_wire(*collective.protocols, index, algorithm, collective.kind, places);
-      const double time = time_of(algorithm, plain, group, machine, wire);
+      const double time = plain.time(wire);
       if (fastest.wire.protocol == OnWire::no_protocol || time < fastest.time) fastest = {wire, time};
     }
   }
-  if (fastest.wire.protocol == OnWire::no_protocol) fastest.time = algorithm.time(plain, group, machine);
+  if (fastest.wire.protocol == OnWire::no_protocol) fastest.time = plain.time({});
   return fastest;
 }
 
-double time_on_wire(const Collective& collective, const Group& group, const machine::Machine& machine) {
-  return fastest_on_wire(collective, group, machine).time;
+CollectiveAlgorithm::Choice CollectiveAlgorithm::chosen(const Collective& collective, const Group& group,
+                                                        const machine::Machine& machine) const {
+  if (collective.protocols == nullptr || !check(collective, group, machine).empty()) return {this, {}};
+  return {this, fastest_on_wire(collective, group, machine).wire};
+}
+
+double time_on_wire(const CollectiveCall& call) {
+  Collective own = *call.collective;
+  own.algorithm = call.lowering.algorithm;
+  return Plain(own, *call.group, *call.machine).time(call.lowering.wire);
 }
 
 std::int64_t OnWire::bytes(std::int64_t data) const {

@@ -5,13 +5,12 @@
 
 namespace tessera::program {
 
-struct TimeOnWire {
+struct Fastest {
   OnWire wire;
   double time = 0;  ///< ps, without reductions
 };
-/// Of those of the collective's algorithm; without protocols, none, and the closed form of the algorithm. Nothing of a
-/// group that the algorithm refuses.
-[[nodiscard]] TimeOnWire fastest_on_wire(const Collective& collective, const Group& group,
-                                         const machine::Machine& machine);
+/// Of those of the collective's algorithm; where it has none, the closed form without. The algorithm fits the group.
+[[nodiscard]] Fastest fastest_on_wire(const Collective& collective, const Group& group,
+                                      const machine::Machine& machine);
 
 }  // namespace tessera::program

@@ -113,18 +113,17 @@ class Ring final : public CollectiveAlgorithm {
     const Data chunk = chunk_of(*call.collective, call.size, 0);
     const std::int64_t part = chunk_of(chunk, call.collective->element, lowering.rings, 0).bytes;
     const std::int64_t together = part * std::max(1U, lowering.rings - lowering.rings / lowering.locals);
+    const machine::Routes routes(call.machine->network);
+    const auto& members = call.group->members;
     double round = 0, slowest = 0, latency_of_slowest = 0;
     for (std::uint32_t rank = 0; rank < call.size; ++rank) {
+      const machine::Connection hop{members[rank], members[plus_modulo(rank, 1, call.size)]};
       const bool inside = (rank + 1) % lowering.locals != 0;
-      const std::int64_t bytes = inside ? together : part;
-      const auto hop = [&](std::int64_t moved) {
-        const auto& members = call.group->members;
-        return message_time(*call.machine, members[rank], members[plus_modulo(rank, 1, call.size)], Bytes{moved});
-      };
-      round += hop(bytes) + pause;
-      const double latency = hop(0);
-      if (hop(bytes) - latency <= slowest) continue;
-      slowest = hop(bytes) - latency;
+      const double time = message_time(routes, hop, Bytes{inside ? together : part});
+      const double latency = message_time(routes, hop, Bytes{0});
+      round += time + pause;
+      if (time - latency <= slowest) continue;
+      slowest = time - latency;
       latency_of_slowest = latency;
     }
     const double rest = steps(call) * std::max(slowest, pause) + latency_of_slowest + pause;

@@ -48,7 +48,7 @@ Time CollectiveTimes::find(const program::Collective& collective, const program:
   if (group.members.size() < 2) return 0;
   const program::CollectiveCall call = program::make_call(collective, group, 0, machine_);
   const program::CollectiveAlgorithm& algorithm = program::algorithm_of(call);
-  const Time sent = rounded(program::time_on_wire(collective, group, machine_));
+  const Time sent = rounded(program::time_on_wire(call));
   return saturating_add(sent, reductions(algorithm, call, group, machine_, costs_));
 }
 
