@@ -1,5 +1,5 @@
 // Constants of an A100's calibration that are neither on a data sheet nor fitted: nothing depends on them
-// (docs/models.md#constants).
+// (docs/cost-models.md#constants).
 #include <map>
 
 #include "cost_devices.hpp"
