@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "accuracy.hpp"
 #include "calibration.hpp"
 #include "check_workload.hpp"
 #include "planning.hpp"
@@ -117,9 +118,9 @@ void read_library(const Table& root, program::CollectiveChoices& choices, Diagno
 }
 
 void read_tables(const Table& root, const Parts& parts, Experiment& experiment, Diagnostics& diagnostics) {
-  experiment.title = head_schema().read(root, diagnostics).title;
+  const Head head = head_schema().read(root, diagnostics);
+  experiment.title = head.title;
   check_calibration(root, diagnostics);
-  experiment.calibration = calibration_text(root);
   // An included machine or model that could not be read has been reported, and its key is gone.
   const bool complete = diagnostics.ok();
   if (complete || root.find("machine") != nullptr) {
@@ -133,6 +134,8 @@ void read_tables(const Table& root, const Parts& parts, Experiment& experiment, 
     if (table != nullptr) read_model(*table, experiment, diagnostics);
   }
   read_table(root, "workload", strategy::workload_schema(), experiment.workload, diagnostics);
+  experiment.calibration = calibration_text(root);
+  if (experiment.calibration == "calibrated") experiment.calibration += "; " + accuracy_text(head.measured, experiment);
   if (const Table* table = find_table(root, "cost", "a table [cost]", diagnostics)) {
     experiment.cost = workload::make_cost_model(*table, diagnostics, {experiment.files, tensors_of});
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "accuracy.hpp"
 #include "foreign_files.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/foreign_words.hpp"
@@ -155,6 +156,19 @@ std::shared_ptr<Table> parse_recipe(const std::string& text, const std::string& 
 /// Of a file's content, its name, and the table whose key names it.
 using Parser = std::shared_ptr<Table> (*)(const std::string&, const std::string&, Table&, config::Diagnostics&);
 
+/// A recipe's operations run besides those of the recipe that it includes.
+void add_operations(const Table& base, Table& own) {
+  const auto operations_of = [](const Table& recipe) -> const Value* {
+    const Value* workload = recipe.find("workload");
+    return workload == nullptr || workload->table() == nullptr ? nullptr : workload->table()->find("operations");
+  };
+  const Value *theirs = operations_of(base), *ours = operations_of(own);
+  if (theirs == nullptr || ours == nullptr || theirs->array() == nullptr || ours->array() == nullptr) return;
+  std::vector<Value> both = *theirs->array();
+  both.insert(both.end(), ours->array()->begin(), ours->array()->end());
+  own.find("workload")->table()->set("operations", {both, ours->where()});
+}
+
 /// `table` with the file that its `key` names below its own keys. Files may include others; `open` are those being
 /// read.
 std::shared_ptr<Table> with_include(const Table& table, const std::string& key, const Family& family, Parser parse,
@@ -176,7 +190,9 @@ std::shared_ptr<Table> with_include(const Table& table, const std::string& key, 
   if (base != nullptr)
     base = with_include(*base, "include", family, parse, {fs::path(file).parent_path(), search.folders, search.files},
                         open, diagnostics);
-  if (base != nullptr) config::merge(*base, *own);
+  if (base == nullptr) return nullptr;
+  add_operations(*base, *own);
+  config::merge(*base, *own);
   return base;
 }
 
@@ -306,7 +322,9 @@ void inline_recipe(Table& root, const SearchPath& search, config::Diagnostics& d
   const Value name = *found;
   const auto recipe = read_recipe(name, search, diagnostics);
   root.erase("recipe");
-  if (recipe != nullptr) add_recipe(root, name, *recipe, diagnostics);
+  if (recipe == nullptr) return;
+  add_recipe(root, name, *recipe, diagnostics);
+  add_measured_jobs(root, *name.string(), search, diagnostics);
 }
 
 void inline_all(Table& root, const SearchPath& search, config::Diagnostics& diagnostics) {

@@ -12,6 +12,20 @@
 
 namespace tessera::experiment {
 
+static const config::Schema<MeasuredJobs>& measured_schema() {
+  static const config::Schema<MeasuredJobs> schema = [] {
+    config::Schema<MeasuredJobs> s("measured", "Measured jobs of one kind, beside what was simulated of them.");
+    s.text("recipe", &MeasuredJobs::recipe, "name of their recipe");
+    s.text("device", &MeasuredJobs::device, "name of their device");
+    s.boolean("experts", &MeasuredJobs::experts, "of models with experts, or of models without");
+    s.integer("jobs", &MeasuredJobs::jobs, "how many").at_least("1");
+    s.number("mean", &MeasuredJobs::mean, "mean of the absolute deviations of the time, %").at_least("0");
+    s.number("greatest", &MeasuredJobs::greatest, "greatest absolute deviation, %").at_least("0");
+    return s;
+  }();
+  return schema;
+}
+
 const config::Schema<Head>& head_schema() {
   static const config::Schema<Head> schema = [] {
     config::Schema<Head> s("experiment", "An experiment file: one job on one machine.");
@@ -24,6 +38,9 @@ const config::Schema<Head>& head_schema() {
         "beside a file of ONNX datatype and dimensions = { N = 1 } (docs/graphs.md)");
     s.also_accept("recipe", "name of a recipe: what a software stack does, as defaults of the tables below");
     s.also_accept("attachments", "of a resolved experiment: hashes of the files that its strategy and cost model name");
+    s.tables("measured", &Head::measured, measured_schema(),
+             "of a resolved experiment: measured jobs of its recipe, which the summary tells of")
+        .optional();
     s.also_accept("workload", "what is run, see workload");
     s.also_accept("strategy", "how it is cut and scheduled: name and that strategy's own keys, see strategy.NAME");
     s.also_accept("cost", "how long an operator takes: model and that cost model's own keys, see cost.NAME");

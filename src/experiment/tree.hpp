@@ -87,8 +87,16 @@ void name_untitled(config::Table& root, const std::string& path);
 [[nodiscard]] std::shared_ptr<config::Table> complete(const config::Table& root, const Parts& parts);
 
 // The tables that this layer owns.
+/// Measured jobs of one recipe, device and kind of model, beside what was simulated of them.
+struct MeasuredJobs {
+  std::string recipe, device;
+  bool experts = false;             ///< of models with experts, or without
+  std::int64_t jobs = 0;            ///< how many were measured
+  double mean = 0.0, greatest = 0;  ///< absolute deviation, %
+};
 struct Head {
   std::string title;
+  std::vector<MeasuredJobs> measured;  ///< of the recipe, for calibrated machines
 };
 [[nodiscard]] const config::Schema<Head>& head_schema();
 /// Of a file in recipes/: what a software stack does, whatever the job.

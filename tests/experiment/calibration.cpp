@@ -76,12 +76,12 @@ TEST_CASE("a machine's calibration gives topology, cost and collectives what the
   CHECK(it.nvlink().latency.value() == 1'500 * nanosecond);  // half of it in front of the switch
   CHECK(it.experiment->collectives.reduction == "free");
   CHECK(it.experiment->plan.program.channels == 8);
-  CHECK(it.experiment->calibration == "calibrated");
+  CHECK(it.experiment->calibration == "calibrated; no measured jobs of this stack");
   // The same of the resolved text.
   const Loaded again(config::to_toml(*it.source.table));
   REQUIRE(again.error() == "");
   CHECK(again.gemm() == it.gemm());
-  CHECK(again.experiment->calibration == "calibrated");
+  CHECK(again.experiment->calibration == "calibrated; no measured jobs of this stack");
 }
 
 TEST_CASE("the experiment's own keys win over the calibration, and the text says which") {
@@ -125,6 +125,29 @@ TEST_CASE("a calibration without costs calibrates nothing that computes") {
   const std::size_t from = text.find("[machine.calibration.cost]"), to = text.find("[machine.calibration.collectives]");
   text.erase(from, to - from);
   CHECK(Loaded(text).experiment->calibration == "uncalibrated: peak rates");
+}
+
+TEST_CASE("of a stack and kind that were measured, the text says how far jobs were off") {
+  const test::Folder folder;
+  const auto text = [&](const std::string& device, const std::string& setting = "title=x") {
+    folder.write("measured/accuracy.toml",
+                 "[[measured]]\nrecipe = \"other\"\ndevice = \"gpu\"\nexperts = false\njobs = 9\nmean = 9.0\n"
+                 "greatest = 9.0\n[[measured]]\nrecipe = \"stack\"\ndevice = \"" +
+                     device + "\"\nexperts = false\njobs = 4\nmean = 1.5\ngreatest = 3.2\n");
+    folder.write("recipes/stack.toml", "source = \"a stack\"\n[workload]\ndatatype = \"fp16\"\n");
+    folder.write("x.toml", "recipe = \"stack\"\n" + std::string(machine_text) + calibration + job);
+    config::Diagnostics diagnostics;
+    const Source source = load(folder.path("x.toml"), {parse_setting(setting)}, {folder.path("")}, diagnostics);
+    const auto experiment = build(*source.table, diagnostics);
+    REQUIRE(diagnostics.errors() == std::vector<std::string>{});
+    // The resolved text says it without the files.
+    CHECK(Loaded(config::to_toml(*source.table)).experiment->calibration == experiment->calibration);
+    return experiment->calibration;
+  };
+  CHECK(text("gpu") == "calibrated; jobs of this kind were within 3.2 % (4 measured, 1.5 % in the mean)");
+  CHECK(text("another gpu") == "calibrated; no measured jobs of this kind");
+  // Whoever says a rate himself is told that alone.
+  CHECK(text("gpu", "cost.matrix_efficiency=1") == "calibrated, the experiment's own cost.matrix_efficiency");
 }
 
 TEST_CASE("keys of the experiment that the calibration does not have are named too") {

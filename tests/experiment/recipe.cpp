@@ -53,6 +53,28 @@ TEST_CASE("a recipe gives the tables of an experiment what it does not say itsel
   CHECK(with.table->find("source") == nullptr);
 }
 
+TEST_CASE("a recipe's operations run besides those of the recipe that it includes; an experiment's instead") {
+  const auto operation = [](const std::string& name) {
+    return "[[workload.operations]]\nname = \"" + name + "\"\nsection = \"qkv\"\nforward = \"4 B\"\n";
+  };
+  const Folder folder;
+  folder.write("ring.toml", ring);
+  folder.write("recipes/old.toml", stack + operation("first"));
+  folder.write("recipes/new.toml", "source = \"a year later\"\ninclude = \"old\"\n" + operation("second"));
+  const auto names = [&](const std::string& own) {
+    folder.write("x.toml", "recipe = \"new\"\n" + job + own);
+    config::Diagnostics diagnostics;
+    const auto table = load(folder.path("x.toml"), {}, {folder.path("")}, diagnostics).table;
+    REQUIRE(diagnostics.errors() == std::vector<std::string>{});
+    std::vector<std::string> found;
+    for (const config::Value& one : *table->find("workload")->table()->find("operations")->array())
+      found.push_back(*one.table()->find("name")->string());
+    return found;
+  };
+  CHECK(names("") == std::vector<std::string>{"first", "second"});
+  CHECK(names(operation("own")) == std::vector<std::string>{"own"});
+}
+
 TEST_CASE("the experiment's own keys, the command line's too, win over those of the recipe") {
   const Loaded own("recipe = \"stack\"\n" + job + "gradient_precision = \"fp32\"\n", stack, "workload.datatype=fp8");
   REQUIRE(own.error() == "");
