@@ -31,9 +31,12 @@ void add_place(config::Schema<AddedOperation>& s) {
 }
 
 void add_work(config::Schema<AddedOperation>& s) {
-  s.choice("width", &AddedOperation::width, layer::operation_widths(),
-           "elements of a token, on a rank: those of the activation between layers; of queries, values, keys and "
-           "values, queries and keys, or all three; of the MLP; of the vocabulary. Or of one sequence's mask")
+  s.choice(
+       "width", &AddedOperation::width, layer::operation_widths(),
+       "elements of a token, on a rank: those of the activation between layers; of queries, values, keys and "
+       "values, queries and keys, or all three; of the MLP; of the vocabulary. Or, whatever `tokens` says, of one "
+       "sequence's mask; of the router's logits; of the rank's own tokens, once for each expert that they go to; of "
+       "what arrives at the rank's experts")
       .otherwise("hidden");
   s.choice("tokens", &AddedOperation::tokens, {"all", "own"},
            "all of a micro-batch; or under sequence parallelism, those of the rank")

@@ -133,6 +133,9 @@ TEST_CASE("work that would outlast simulated time is refused") {
 }
 
 TEST_CASE("bad [cost] tables") {
+  CHECK(cost_errors("model = \"tile\"\nattention_library = \"flash\"\n") ==
+        Names{"c.toml:2:21: \"attention_library\": unknown choice \"flash\" (did you mean \"flash-attention-1\"?), "
+              "allowed: flash-attention-1, flash-attention-triton, flash-attention-2, cudnn"});
   CHECK(cost_errors("matrix_efficiency = 1\n") ==
         Names{"c.toml:1:1: missing key \"model\" in [cost], expected one of roofline, tile, dataflow, predictor"});
   CHECK(cost_errors("model = 3\n") ==
@@ -144,14 +147,14 @@ TEST_CASE("bad [cost] tables") {
       Names{"c.toml:2:21: \"matrix_efficiency\": 1.5 is out of range, allowed: 0.01 to 1",
             "c.toml:3:21: \"memory_efficiency\": 0 is out of range, allowed: 0.01 to 1",
             "c.toml:4:19: \"launch_overhead\": \"-1 us\" is out of range, allowed: 0 ps to 1000000 s"});
-  CHECK(
-      cost_errors("model = \"roofline\"\ntile_latency = \"1 us\"\n") ==
-      Names{"c.toml:2:1: unknown key \"tile_latency\" in [cost.roofline], allowed: model, matrix_efficiency, "
-            "attention_efficiency, attention_ramp, memory_efficiency, gemm_memory_efficiency, norm_memory_efficiency, "
-            "softmax_memory_efficiency, elementwise_memory_efficiency, fused_memory_efficiency, "
-            "dropout_memory_efficiency, reduction_memory_efficiency, copy_memory_efficiency, "
-            "embedding_memory_efficiency, optimizer_memory_efficiency, memory_traffic, memory_packet, matrix_ramp, "
-            "kernel_floor, launch_overhead, issue_interval, power_limit, idle_power, matrix_power, memory_power"});
+  CHECK(cost_errors("model = \"roofline\"\ntile_latency = \"1 us\"\n") ==
+        Names{"c.toml:2:1: unknown key \"tile_latency\" in [cost.roofline], allowed: model, matrix_efficiency, "
+              "attention_efficiency, attention_ramp, attention_library, attention_kernels, memory_efficiency, "
+              "gemm_memory_efficiency, norm_memory_efficiency, softmax_memory_efficiency, "
+              "elementwise_memory_efficiency, fused_memory_efficiency, "
+              "dropout_memory_efficiency, reduction_memory_efficiency, copy_memory_efficiency, "
+              "embedding_memory_efficiency, optimizer_memory_efficiency, memory_traffic, memory_packet, matrix_ramp, "
+              "kernel_floor, launch_overhead, issue_interval, power_limit, idle_power, matrix_power, memory_power"});
 }
 
 }  // namespace

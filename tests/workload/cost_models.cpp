@@ -196,6 +196,34 @@ TEST_CASE("fused attention is slower over few keys, in each cost model") {
   CHECK(cost_model("model = \"tile\"\n" + keys)->time(op, round_device()) == 4 * 3 * 528'384);
 }
 
+TEST_CASE("fused attention has the rate of its library's kernels for heads of the nearest size") {
+  // One head of 128 x 64 over 128 keys, all of them seen: 4 x 128 x 128 x 64 FLOP at 8 TFLOP/s take 524,288 ps.
+  Operator op = streaming(OperatorKind::attention, "attention", Bytes{1}, Bytes{1}, "fp16");
+  op.batch = 1;
+  op.m = op.n = 128;
+  op.k = 64;
+  op.visible = 128 * 128;
+  op.flops = 4LL * 128 * 128 * 64;
+  const std::string kernels =
+      "model = \"roofline\"\nattention_efficiency = 0.25\nattention_kernels = [\n"
+      "{ library = \"cudnn\", head_dim = 48, efficiency = 0.2, ramp = 0 },\n"
+      "{ library = \"cudnn\", head_dim = 128, efficiency = 0.5, ramp = 384 },\n"
+      "{ library = \"flash-attention-1\", head_dim = 32, efficiency = 0.125, ramp = 0 },\n]\n";
+  const auto time = [&](const std::string& library) {
+    const std::string named = library.empty() ? "" : "attention_library = \"" + library + "\"\n";
+    return cost_model(kernels + named)->time(op, round_device());
+  };
+  CHECK(time("") == 4 * 524'288);                   // the machine's own, a quarter of the peak
+  CHECK(time("flash-attention-1") == 8 * 524'288);  // its only kernels, for heads of any size
+  CHECK(time("flash-attention-2") == time(""));     // none of it here
+  CHECK(time("cudnn") == 5 * 524'288);              // 64 is nearer to 48 (a factor of 1.33) than to 128 (2)
+  // 96 is nearer to 128 (1.33) than to 48 (2): half of the peak, and with a ramp of 384 over 128 keys a quarter of
+  // that.
+  op.k = 96;
+  op.flops = op.flops / 64 * 96;
+  CHECK(time("cudnn") == 2 * 4 * 786'432);
+}
+
 TEST_CASE("a pause of the host takes what it says, in each cost model") {
   for (const std::string model : {"roofline", "tile"}) {
     const auto found = cost_model("model = \"" + model + "\"\nlaunch_overhead = \"2 us\"\n");

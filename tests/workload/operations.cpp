@@ -125,6 +125,30 @@ TEST_CASE("operations of the model's ends, and of experts") {
   CHECK(bytes_of(layer.activation.forward, "added") == 10LL * 2 * 1024 * 14336);
 }
 
+TEST_CASE("operations of a mixture of experts: logits, copies of tokens, what arrives") {
+  Stack stack;
+  stack.operations = {operation("router", "router-logits", 4, 0), operation("dispatch", "copies", 4, 7),
+                      operation("fc2", "arrivals", 8, 0)};
+  stack.operations[1].replaces = "dispatch";
+  stack.operations[2].with = {"several-experts"};
+  LayerShape shape;
+  shape.sequence = 1024;
+  shape.moe = true;
+  shape.expert_parallel = 4;
+  shape.stack = &stack;
+  const Model model = model_named("mixtral-8x7b.toml");
+  // 1024 tokens: 8 logits each; two copies of 4096 numbers each; and as many arrive at a rank, whose experts are two.
+  const LayerOperators layer = transformer_layer(model, shape);
+  CHECK(bytes_of(layer.router.forward, "added") == 4 * 1024 * 8);
+  CHECK(names_of(layer.dispatch.forward) == Names{"added"});
+  CHECK(names_of(layer.dispatch.input_gradient) == Names{"added dgrad"});
+  CHECK(bytes_of(layer.dispatch.forward, "added") == 4LL * 2 * 1024 * 4096);
+  CHECK(bytes_of(layer.dispatch.input_gradient, "added dgrad") == 7LL * 2 * 1024 * 4096);
+  CHECK(bytes_of(layer.fc2.forward, "added") == 8LL * 2 * 1024 * 4096);
+  shape.expert_parallel = 8;
+  CHECK(bytes_of(transformer_layer(model, shape).fc2.forward, "added") == 0);
+}
+
 TEST_CASE("what an operation cannot be is said in a line") {
   const std::string begin = "name = \"x\"\nsection = \"qkv\"\n";
   CHECK(problem(begin + "forward = \"4 B\"") == "");

@@ -59,13 +59,6 @@ double MemoryShares::of(OperatorKind kind) const {
   return own > 0 ? own : all;
 }
 
-double AttentionRate::flops_at_peak(const Operator& op) const {
-  const double queries = static_cast<double>(op.batch) * static_cast<double>(op.m);
-  const double keys = static_cast<double>(op.visible) / queries;
-  const double ramp = keys > 0 ? static_cast<double>(attention_ramp) / keys : 0;
-  return static_cast<double>(op.flops) * (1 + ramp) / attention_efficiency;
-}
-
 double memory_time(const Operator& op, const machine::DeviceSpec& device, double share) {
   const double bytes = static_cast<double>(op.bytes_read) + static_cast<double>(op.bytes_written);
   return bytes * picoseconds_per_second / (static_cast<double>(device.memory_bandwidth.value()) * share);

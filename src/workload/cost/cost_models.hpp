@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "attention.hpp"
 #include "tessera/workload/operator.hpp"
 
 namespace tessera::workload {
@@ -68,32 +69,6 @@ void add_memory_traffic(config::Schema<Parameters>& schema) {
       .at_least("1 B")
       .at_most("1 GiB")
       .otherwise("64 KiB");
-}
-
-/// Fused attention, for a cost model whose parameters derive from it.
-struct AttentionRate {
-  double attention_efficiency = 0;
-  std::int64_t attention_ramp = 0;
-
-  /// FLOP at peak that an attention operator takes as long as: each query is charged attention_ramp keys beside those
-  /// that it sees, for what a row of blocks costs before, between and behind its products.
-  [[nodiscard]] double flops_at_peak(const Operator& op) const;
-};
-
-template <class Parameters>
-void add_attention(config::Schema<Parameters>& schema) {
-  schema
-      .number("attention_efficiency", &Parameters::attention_efficiency,
-              "fraction of peak of fused attention over many keys")
-      .at_least("0.01")
-      .at_most("1")
-      .otherwise("1");
-  schema
-      .integer("attention_ramp", &Parameters::attention_ramp,
-               "keys a query for which fused attention reaches half of attention_efficiency")
-      .at_least("0")
-      .at_most("1000000")
-      .otherwise("0");
 }
 
 /// What a kernel takes beside its work, and its launch by the host, for a cost model whose parameters have it.

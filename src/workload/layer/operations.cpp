@@ -15,7 +15,7 @@ struct Width {
   const char* name;
   std::int64_t (*elements)(const Context& context, std::int64_t tokens);
 };
-constexpr std::array<Width, 9> widths = {{
+constexpr std::array<Width, 12> widths = {{
     {"hidden", [](const Context& c, std::int64_t tokens) { return tokens * c.model.hidden; }},
     {"query", [](const Context& c, std::int64_t tokens) { return tokens * c.query_width; }},
     {"value", [](const Context& c, std::int64_t tokens) { return tokens * c.kv_width; }},
@@ -28,15 +28,20 @@ constexpr std::array<Width, 9> widths = {{
        return tokens * padded_vocabulary(c.model, c.shape.tensor) / c.shape.tensor;
      }},
     {"mask", [](const Context& c, std::int64_t) { return c.shape.sequence * c.shape.context; }},
+    {"router-logits", [](const Context& c, std::int64_t) { return c.tokens_cut * c.model.experts; }},
+    {"copies",
+     [](const Context& c, std::int64_t) { return c.tokens_cut * c.model.experts_per_token * c.model.hidden; }},
+    {"arrivals", [](const Context& c, std::int64_t) { return c.shape.expert_tokens * c.model.hidden; }},
 }};
 
 struct Condition {
   const char* name;
   bool (*holds)(const Context& context);
 };
-constexpr std::array<Condition, 7> conditions = {{
+constexpr std::array<Condition, 8> conditions = {{
     {"rotary", [](const Context& c) { return c.model.position == PositionEmbedding::rotary; }},
     {"experts", [](const Context& c) { return c.shape.moe; }},
+    {"several-experts", [](const Context& c) { return c.local_experts > 1; }},
     {"grouped-queries", [](const Context& c) { return c.model.kv_heads < c.model.heads; }},
     {"dropout", [](const Context& c) { return c.dropout; }},
     {"several-sequences", [](const Context& c) { return c.shape.micro_batch > 1; }},
@@ -107,8 +112,9 @@ std::vector<std::string> operation_widths() { return names_of_all(widths); }
 std::vector<std::string> operation_conditions() { return names_of_all(conditions); }
 
 std::vector<std::string> replaceable_operators() {
-  return {"attention norm",     "qkv bias", "rotary", "softmax",    "attention dropout", "context layout",
-          "attention residual", "mlp norm", "gate",   "activation", "mlp residual",      "embedding layout"};
+  return {"attention norm", "qkv bias",           "rotary",   "softmax", "attention dropout",
+          "context layout", "attention residual", "mlp norm", "gate",    "activation",
+          "mlp residual",   "embedding layout",   "dispatch", "combine"};
 }
 
 }  // namespace tessera::workload::layer
