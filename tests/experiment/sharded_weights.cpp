@@ -21,6 +21,16 @@ Time time_of(Time forward, const std::string& keys, std::int64_t micro_batches =
   return time;
 }
 
+/// What flat parameters need takes a picosecond a byte, all else nothing.
+class PerFlatByte final : public workload::CostModel {
+ public:
+  Time time(const workload::Operator& op, const machine::DeviceSpec&) const override {
+    const bool counts = op.name.starts_with("cast of the") || op.name.starts_with("division of the") ||
+                        op.name == "gradients side by side";
+    return counts ? op.bytes_read + op.bytes_written : 0;
+  }
+};
+
 }  // namespace
 
 TEST_CASE("sharded weights: with free computing an iteration is its collectives, one after another") {
@@ -108,6 +118,32 @@ TEST_CASE("sharded weights: a search finds them where nothing else fits, and the
   CHECK(small.report->found.count(program::search::Fate::too_large) ==
         std::ranges::count_if(needs, [&](std::int64_t need) { return need > capacity; }));
   CHECK(*small.found->find("data_sharding")->string() == "parameters");
+}
+
+TEST_CASE("sharded weights: flat parameters are cast before a gather, their gradients copied, cast and divided") {
+  TestJob job = ring_job(0, 3);
+  job.cost = std::make_shared<PerFlatByte>();
+  const auto row = [&](const std::string& keys) {
+    const Plan plan = job.plan("data_sharding = \"parameters\"\n" + keys);
+    REQUIRE(job.diagnostics.errors() == std::vector<std::string>{});
+    const auto with = result_of(job, plan, sim::Laws::all).results;
+    CHECK(result_of(job, plan, sim::Laws::none).results.device_rows == with.device_rows);
+    return with.device_rows[0];
+  };
+  const auto spent = [](const results::DeviceRow& device, program::Activity activity) {
+    return device.activity[static_cast<std::size_t>(activity)];
+  };
+  // P parameters in all, of which a replica keeps a quarter in FP32: 4 + 2 B to cast one, before each pass. Gradients
+  // in BF16 side by side, 2 + 2 B, cast to FP32, 2 + 4 B, divided, 4 + 4 B; and a quarter of them divided again.
+  constexpr Time P = 139'264 + 2 * 49'984 + 8'320;
+  const results::DeviceRow flat = row("flat_parameters = true");
+  CHECK(spent(flat, program::Activity::forward) == 3 * (6 * P / 4));
+  CHECK(spent(flat, program::Activity::backward) == 3 * (6 * P / 4 + (4 + 6 + 8) * P + 8 * P / 4));
+  // In BF16 they are not cast, and divided as they are; weights that stay whole are cast once.
+  const results::DeviceRow pure =
+      row("flat_parameters = true\nreduction_precision = \"fp16\"\nreshard_after_forward = false");
+  CHECK(spent(pure, program::Activity::backward) == 3 * ((4 + 4) * P + 4 * P / 4));
+  CHECK(spent(row(""), program::Activity::backward) == 0);
 }
 
 }  // namespace tessera::strategy

@@ -168,6 +168,9 @@ TEST_CASE("sharding: what cannot be is refused in a line, and what changes nothi
       Lines{"strategy.toml:1:16: gather_ahead has no effect without data_sharding = \"parameters\" or weight_streaming",
             "strategy.toml:2:25: reshard_after_forward has no effect without data_sharding = \"parameters\" or "
             "weight_streaming"});
+  CHECK(errors("flat_parameters = true").empty());
+  CHECK(job.diagnostics.warnings() ==
+        Lines{"strategy.toml:1:19: flat_parameters has no effect without data_sharding = \"parameters\""});
   CHECK(errors(sharded + "overlap_gradient_reduction = true").empty());
   CHECK(job.diagnostics.warnings() ==
         Lines{"strategy.toml:2:30: overlap_gradient_reduction has no effect with data_sharding = \"parameters\": "

@@ -1,8 +1,9 @@
 """Rows of inputs/measured/iterations.csv as settings, and their order; scripts/studies/_measured without a simulator."""
 
+import tomllib
 import unittest
 
-from _measured import SOURCES, collectives, compare, decode, memory, rows_of
+from _measured import SOURCES, accuracy, collectives, compare, decode, memory, rows_of, sensitivity
 from _measured.rows import read, settings
 from _runs import ROOT
 
@@ -170,6 +171,36 @@ class Memory(unittest.TestCase):
         self.assertIn("| a source | GPT | p2 d4 | 10 | 9.00 | -10.0 |", found.tables["measured-memory"])
         self.assertIn("| a source | GPT | t8 | 10 | 10.50 | +5.0 |", found.tables["measured-memory"])
         self.assertEqual(found.summary, {"memory_mean_pct": "7.5", "memory_signed_pct": "-2.5", "memory_most_pct": "10.0"})
+
+
+class Accuracy(unittest.TestCase):
+    def test_kinds_are_by_recipe_device_and_experts(self):
+        grok = next(row for row in read() if row["model"] == "Grok-1" and row.source == "dgxc-25.01-grok")
+        self.assertEqual(accuracy.kind(grok.file, settings(grok)), ("nemo-2024-flash-attention-2", "H100 SXM 80 GB", True))
+        row = rows_of("llm-foundry")[0]
+        self.assertEqual(accuracy.kind(row.file, settings(row)), ("llm-foundry-2023", "H100 SXM 80 GB", False))
+        self.assertEqual(accuracy.kind("megatron/22b-full.toml", ()), ("megatron-lm-2022", "A100 SXM 80 GB", False))
+
+    def test_mean_and_greatest_of_each(self):
+        # Off by 3 % down and 1 % up: 2 % in the mean, 3 % at most.
+        found = tomllib.loads(accuracy.text([(("b", "gpu", False), -3.0), (("a", "gpu", True), 5.0), (("b", "gpu", False), 1.0)]))["measured"]
+        self.assertEqual([one["recipe"] for one in found], ["a", "b"])
+        self.assertEqual(found[1], {"recipe": "b", "device": "gpu", "experts": False, "jobs": 2, "mean": 2.0, "greatest": 3.0})
+
+
+class Sensitivity(unittest.TestCase):
+    def test_numbers_and_quantities_are_halved_and_doubled(self):
+        self.assertEqual([sensitivity.times(value, 0.5) for value in ("6 us", 0.94, 55)], ["3 us", 0.47, 28])
+        self.assertEqual([sensitivity.times(value, 2) for value in ("700 ns", 0.94, 0.05)], ["1400 ns", 1.0, 0.1])
+        tables = [{"name": "LL", "most": "10 GB/s", "most_across": "4 GB/s", "step": "1 us"}]
+        self.assertEqual(tomllib.loads("x = " + sensitivity.scaled(tables, ("most", "most_across"), 2))["x"],
+                         [{"name": "LL", "most": "20 GB/s", "most_across": "8 GB/s", "step": "1 us"}])
+
+    def test_each_constant_is_changed_both_ways(self):
+        names = [name for name, _ in sensitivity.changes(2)]
+        self.assertEqual(len(set(names)), len(names))
+        lines = sensitivity.outcome(["job"], [("`a`", "half", ()), ("`b`", "half", ()), ("`a`", "double", ())], [[2.0], [1.0], [2.0], [3.0]]).tables["measured-sensitivity"].splitlines()
+        self.assertEqual(lines[2:], ["| `a` | half | -50.00 |", "| `a` | double | +50.00 |", "| `b` | half | +0.00 |"])
 
 
 if __name__ == "__main__":

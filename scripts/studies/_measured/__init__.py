@@ -5,7 +5,7 @@ from statistics import median
 from _parts import Outcome
 from _runs import table
 
-from . import collectives, compare, decode, memory, stages
+from . import accuracy, collectives, compare, decode, memory, sensitivity, stages
 from .rows import read
 
 HEADER = ("source", "rows", "GPUs", "mean deviation %", "signed mean %", "greatest %", "cuts in order", "all in order", "jobs, cuts", "regret %", "random cut %")
@@ -37,20 +37,22 @@ def part(source):
     return study
 
 
-PARTS = {**{source: part(source) for source in SOURCES}, "stages": stages.study, "collectives": collectives.study, "decode": decode.study, "memory": memory.study}
+PARTS = {**{source: part(source) for source in SOURCES}, "stages": stages.study, "collectives": collectives.study, "decode": decode.study, "memory": memory.study, "sensitivity": sensitivity.study}
 
 
 def overview(simulator):
-    """All sources in a line each, and what the page says of all of them, after their parts."""
-    lines, regrets = [], []
+    """All sources in a line each, what the page says of all of them, and what summaries say of their stacks, after their parts."""
+    lines, regrets, deviations = [], [], accuracy.of_megatron(simulator)
     for source in SOURCES:
         rows = rows_of(source)
         simulated = compare.compare(simulator, rows)
         lines.append((source, *compare.in_a_line(rows, simulated)))
         regrets += compare.regrets(rows, simulated)
+        deviations += accuracy.deviations(rows, simulated)
         if source == "hagemann23":
             hagemann = compare.in_the_mean(compare.regrets(rows, simulated))
             doubled = compare.missing_when_doubled(rows, simulated)
+    accuracy.FILE.write_text(accuracy.text(deviations))
     regret = compare.in_the_mean(regrets)
     tables = {"measured-sources": table(HEADER, lines), "measured-regret": compare.regret_in_words(regret), "measured-regret-hagemann": f"{hagemann['regret']:.1f}",
               "measured-doubled": f"{median(doubled):.2f}", "measured-doubled-pairs": f"{len(doubled)}"}

@@ -90,7 +90,7 @@ workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::
   shape.gradient_bytes = options.gradient_bytes;
   shape.fused_accumulation = options.fused_gradient_accumulation;
   if (options.shards_parameters()) {
-    shape.gradient_bytes = options.bytes_to_reduce();
+    shape.gradient_bytes = options.flat_parameters ? element() : options.bytes_to_reduce();  // cast later
     shape.adds_gradients = adds_gradients;
     shape.expert_gradient_bytes = experts_stay(*this) ? options.gradient_bytes : 0;
   }

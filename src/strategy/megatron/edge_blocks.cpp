@@ -11,7 +11,7 @@ using workload::OperatorSet;
 program::BlockId embedding_forward(program::Program& program, const Cut& cut,
                                    const workload::EmbeddingOperators& embedding) {
   Writer writer(program, cut, "embedding forward");
-  begin_forward(writer);
+  begin_forward(writer, Unit::embedding);
   writer.run(embedding.lookup.forward, Activity::forward);
   writer.tensor_collective(CollectiveKind::all_reduce, cut.activation_bytes(), "embedding all-reduce");
   writer.run(embedding.combine.forward, Activity::forward);
@@ -25,7 +25,7 @@ program::BlockId embedding_forward(program::Program& program, const Cut& cut,
 program::BlockId embedding_backward(program::Program& program, const Cut& cut,
                                     const workload::EmbeddingOperators& embedding) {
   Writer writer(program, cut, "embedding backward");
-  begin_backward(writer);
+  begin_backward(writer, Unit::embedding);
   if (cut.uses_sequence_parallelism()) {
     // The cut along the sequence is made behind the embedding; its gradient is gathered before it.
     writer.tensor_collective(CollectiveKind::all_gather, cut.activation_bytes(), "embedding all-gather");
@@ -45,7 +45,7 @@ std::int64_t kept(const workload::HeadOperators& head) {
 
 program::BlockId head_forward(program::Program& program, const Cut& cut, const workload::HeadOperators& head) {
   Writer writer(program, cut, "head forward");
-  begin_forward(writer);
+  begin_forward(writer, Unit::head);
   writer.run(head.norm.forward, Activity::forward);
   if (!cut.training()) {
     // The last token of each sequence alone, which is on one tensor rank under sequence parallelism.
@@ -78,7 +78,7 @@ program::BlockId head_forward(program::Program& program, const Cut& cut, const w
 
 program::BlockId head_backward(program::Program& program, const Cut& cut, const workload::HeadOperators& head) {
   Writer writer(program, cut, "head backward");
-  begin_backward(writer);
+  begin_backward(writer, Unit::head);
   for (auto set = head.loss.rbegin(); set != head.loss.rend(); ++set) plain_backward(writer, *set);
   column_backward(writer, head.logits);
   plain_backward(writer, head.norm);

@@ -169,19 +169,20 @@ std::int64_t most_made_again(const LayerOperators& layer, bool moe, const worklo
 LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey& key) {
   const LayerOperators layer = cut.layer(key.moe, key.expert_rank, key.keys);
   const std::string name = key.moe ? "MoE layer" : "layer";
+  const Unit unit = key.moe ? Unit::moe_layer : Unit::dense_layer;
   LayerBlocks blocks;
   const LayerPasses passes(layer, key.moe, cut.recomputed[key.stage], cut.uses_user_buffers());
   Writer forward(program, cut, name + " forward");
-  begin_forward(forward);
+  begin_forward(forward, unit);
   passes.forward(forward);
   if (cut.training()) forward.builder().allocate(MemoryCategory::activations, Bytes{passes.kept()});
   end_forward(forward);
   blocks.forward = forward.builder().done();
   if (!cut.training()) return blocks;
   Writer backward(program, cut, name + " backward");
-  begin_backward(backward);
+  begin_backward(backward, unit);
   passes.backward(backward);
-  end_backward(backward, key.moe ? Unit::moe_layer : Unit::dense_layer);
+  end_backward(backward, unit);
   blocks.backward = backward.builder().done();
   return blocks;
 }

@@ -152,6 +152,11 @@ void add_gradients(config::Schema<Options>& s) {
             "there: a layer is given up after its forward pass, and gathered again before its backward pass; false: it "
             "stays whole between them")
       .otherwise("true");
+  s.boolean("flat_parameters", &Options::flat_parameters,
+            "of data_sharding = \"parameters\": a layer is one flat tensor, as in PyTorch's FSDP of 2023: its part, in "
+            "FP32, is cast before it is gathered; whole gradients are put side by side, cast to what they are reduced "
+            "in, and divided before and behind that")
+      .otherwise("false");
   s.choice<WeightStreaming>(
        "weight_streaming", &Options::weight_streaming,
        {{"off", WeightStreaming::off}, {"devices", WeightStreaming::devices}, {"hosts", WeightStreaming::hosts}},

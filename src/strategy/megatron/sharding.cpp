@@ -5,6 +5,9 @@
 namespace tessera::strategy::megatron {
 namespace {
 
+using workload::Operator;
+using workload::OperatorKind;
+
 std::int64_t rounded_up(std::int64_t parameters, std::int64_t replicas) {
   return (parameters + replicas - 1) / replicas * replicas;
 }
@@ -27,6 +30,43 @@ std::int64_t gathered_elements(const Cut& cut, Unit unit) {
   const UnitParameters all = used_by(cut, unit);
   return rounded_up(all.dense, cut.options.data) +
          (experts_stay(cut) ? 0 : rounded_up(all.expert, cut.expert_replicas()));
+}
+
+Operator elementwise(const Cut& cut, const char* name, std::int64_t read, std::int64_t written) {
+  return workload::streaming(OperatorKind::elementwise, name, Bytes{read}, Bytes{written}, cut.workload->datatype);
+}
+
+/// The part is kept in FP32, and gathered in the weights' datatype.
+void cast_part(Writer& main, Unit unit, Activity activity) {
+  constexpr std::int64_t kept = 4;  // B
+  const Cut& cut = main.cut();
+  if (!cut.options.flat_parameters) return;
+  const std::int64_t part = part_of_unit(cut, unit);
+  main.run({elementwise(cut, "cast of the part", kept * part, cut.element() * part)}, activity);
+}
+
+/// What happens to the gradients of a unit before they are reduced: the parameters are slices of one tensor, so their
+/// gradients are copied into its own, cast, and divided by a factor of the replicas.
+std::vector<Operator> before_reduction(const Cut& cut, Unit unit) {
+  if (!cut.options.flat_parameters) return {};
+  const std::int64_t whole = gathered_elements(cut, unit);
+  const std::int64_t own = cut.element() * whole, reduced = cut.options.bytes_to_reduce() * whole;
+  std::vector<Operator> operators = {workload::streaming(OperatorKind::copy, "gradients side by side", Bytes{own},
+                                                         Bytes{own}, cut.workload->datatype)};
+  if (own != reduced) operators.push_back(elementwise(cut, "cast of the gradients", own, reduced));
+  operators.push_back(elementwise(cut, "division of the gradients", reduced, reduced));
+  return operators;
+}
+
+/// Behind it: the part is divided by the rest of the replicas, and added up over the micro-batches.
+std::vector<Operator> behind_reduction(const Cut& cut, Unit unit) {
+  const std::int64_t part = part_of_unit(cut, unit);
+  const std::int64_t reduced = cut.options.bytes_to_reduce() * part, sums = cut.options.gradient_bytes * part;
+  std::vector<Operator> operators;
+  if (cut.options.flat_parameters)
+    operators.push_back(elementwise(cut, "division of the gradients' part", reduced, reduced));
+  operators.push_back(elementwise(cut, "add to gradients' part", reduced + sums, sums));
+  return operators;
 }
 
 /// Each pass of a micro-batch gathers the units that it needs.
@@ -98,17 +138,22 @@ void take_gradient_room(Writer& main) {
 
 void give_up_unit(Writer& main) { main.builder().signal(unit_done); }
 
-void begin_forward(Writer& main) {
-  if (gathers_for_passes(main.cut())) take_unit(main);
+void begin_forward(Writer& main, Unit unit) {
+  if (!gathers_for_passes(main.cut())) return;
+  cast_part(main, unit, Activity::forward);
+  take_unit(main);
 }
 
 void end_forward(Writer& main) {
   if (gathers_for_passes(main.cut())) give_up_unit(main);
 }
 
-void begin_backward(Writer& main) {
+void begin_backward(Writer& main, Unit unit) {
   if (!gathers_for_passes(main.cut())) return;
-  if (main.cut().options.reshard_after_forward) take_unit(main);
+  if (main.cut().options.reshard_after_forward) {
+    cast_part(main, unit, Activity::backward);
+    take_unit(main);
+  }
   take_gradient_room(main);
 }
 
@@ -117,13 +162,9 @@ void begin_backward(Writer& main) {
 void end_backward(Writer& main, Unit unit) {
   const Cut& cut = main.cut();
   if (!gathers_for_passes(cut)) return;
+  main.run(before_reduction(cut, unit), Activity::backward);
   give_up_unit(main);
-  const std::int64_t part = part_of_unit(cut, unit);
-  const std::int64_t sums = cut.options.gradient_bytes * part;
-  const auto op =
-      workload::streaming(workload::OperatorKind::elementwise, "add to gradients' part",
-                          Bytes{cut.options.bytes_to_reduce() * part + sums}, Bytes{sums}, cut.workload->datatype);
-  main.run({op}, Activity::backward);
+  main.run(behind_reduction(cut, unit), Activity::backward);
 }
 
 void wait_for_gradients(Writer& main) {

@@ -49,9 +49,9 @@ void give_up_unit(Writer& main);
 
 /// Around the forward and the backward pass of a unit on the main stream, where each pass gathers it; nothing
 /// elsewhere.
-void begin_forward(Writer& main);
+void begin_forward(Writer& main, Unit unit);
 void end_forward(Writer& main);
-void begin_backward(Writer& main);
+void begin_backward(Writer& main, Unit unit);
 void end_backward(Writer& main, Unit unit);
 /// Behind the last pass, until all gradients are summed.
 void wait_for_gradients(Writer& main);

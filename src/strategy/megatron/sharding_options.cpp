@@ -15,6 +15,8 @@ class ShardingReader {
       : table_(table), job_(job), cut_(cut), options_(cut.options), diagnostics_(diagnostics) {}
 
   void run() {
+    if (!options_.shards_parameters() || options_.streams_weights())
+      warn_if_given("flat_parameters", &Options::flat_parameters, "without data_sharding = \"parameters\"");
     if (!options_.shards_parameters() && !options_.streams_weights()) {
       const char* where = "without data_sharding = \"parameters\" or weight_streaming";
       warn_if_given("gather_ahead", &Options::gather_ahead, where);

@@ -45,6 +45,12 @@ void sum_over_replicas(Writer& writer, const DeviceState& state) {
   reduce_over_replicas(writer, state, state.edge, 0);
 }
 
+/// Megatron-LM reads the number on its host, which launches nothing before the device has come so far.
+void read_by_host(Writer& writer, const char* number) {
+  if (writer.cut().options.update == workload::Update::megatron)
+    writer.run({workload::host_pause(number, Duration{0})}, Activity::optimizer);
+}
+
 }  // namespace
 
 bool has_gradient_stream(const Cut& cut) {
@@ -76,9 +82,13 @@ void write_update(Writer& writer, const DeviceState& state) {
   const workload::OptimizerOperators optimizer = operators(cut, state);
   writer.run(optimizer.unscale, Activity::optimizer);
   // Losses are scaled in FP16 alone, and all ranks skip the update together where one has found an infinity.
-  if (cut.workload->datatype == "fp16") writer.scalar_all_reduce("infinity check all-reduce");
+  if (cut.workload->datatype == "fp16") {
+    writer.scalar_all_reduce("infinity check all-reduce");
+    read_by_host(writer, "infinity check");
+  }
   writer.run(optimizer.norm, Activity::optimizer);
   writer.scalar_all_reduce("gradient norm all-reduce");
+  read_by_host(writer, "gradient norm");
   writer.run(optimizer.step, Activity::optimizer);
   if (!cut.options.distributed_optimizer || has_parts || gathers_beside_forward(cut)) return;
   const auto gather = [&](GroupSlot group, std::int64_t parameters) {

@@ -93,6 +93,7 @@ struct Options {
   DataSharding data_sharding = DataSharding::as_optimizer;
   std::int64_t gather_ahead = 1;      ///< units gathered beside the one that computes
   bool reshard_after_forward = true;  ///< and gathered again for the backward pass
+  bool flat_parameters = false;       ///< of shards_parameters(): casts, copies and divisions of PyTorch's FSDP
   WeightStreaming weight_streaming = WeightStreaming::off;
   bool overlap_gradient_reduction = false;   ///< beside the backward pass of the last micro-batch
   bool overlap_parameter_gathering = false;  ///< of updated weights, beside the next forward pass
