@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Calibrates a machine of your own on its kernels: measures them with PyTorch, and fits the [machine.calibration] of its machine file.
 
-  scripts/calibrate.py measure -o kernels.csv                                       # some 300 shapes; --quick: a few small ones
+  scripts/calibrate.py measure -o kernels.csv                                       # within ten minutes; --quick: a few small shapes
   scripts/calibrate.py fit kernels.csv --machine my-machine.toml -o calibration.toml
   scripts/calibrate.py fit inputs/measured/a100-gemms.csv --machine a100-80g-cluster --datatype bf16
 
-measure needs PyTorch, fit needs h5py and the simulator, which prices all kernels itself, so there is one model. scripts/calibration/table.py
-says what a table has; those that other programs measured can be fitted as well. docs/machines.md#calibration has the recipe.
+measure needs PyTorch; scripts/calibration/measurements has what it measures. fit needs h5py and the simulator, which prices all kernels itself,
+so there is one model. scripts/calibration/table.py says what a table has; those that other programs measured can be fitted as well.
+docs/calibration.md has the recipe.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import tempfile
 
 from calibration import Refused, measure, output, table
 from calibration.fitting import fit_table
+from calibration.measurements import registry
 from calibration.simulator import Simulator
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -40,6 +42,15 @@ def share(text):
     raise argparse.ArgumentTypeError(f'expected 0.01 to 1, not "{text}"')
 
 
+def minutes(text):
+    try:
+        if 0.01 <= float(text) <= 600:
+            return float(text)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f'expected 0.01 to 600 minutes, not "{text}"')
+
+
 class Parser(argparse.ArgumentParser):
     def error(self, message):
         """One line, as of the simulator."""
@@ -51,8 +62,12 @@ def parse(arguments):
     commands = parser.add_subparsers(dest="command", required=True, metavar="measure|fit")
     measuring = commands.add_parser("measure", help="times kernels on a device of this computer and writes the table")
     measuring.add_argument("-o", "--output", required=True, help="the table, CSV")
-    measuring.add_argument("--device", help="as PyTorch calls it: cuda, cuda:1, xpu, mps, cpu (default: the first accelerator, or the CPU)")
-    measuring.add_argument("--datatype", choices=("fp16", "bf16", "fp32", "tf32"), help="of the operands (default bf16, on a CPU fp32)")
+    measuring.add_argument("--device", help="as PyTorch calls it: cuda, cuda:1, xpu, mps, cpu (default: the first accelerator, or the CPU); "
+                           "numpy: the processor without PyTorch, which shows that the way works")
+    measuring.add_argument("--datatype", choices=("fp16", "bf16", "fp32", "tf32"), help="of the operands (default bf16, on a processor fp32)")
+    measuring.add_argument("--minutes", type=minutes, default=10, help="that it takes at most, but for the kernel that runs at their end (default 10)")
+    measuring.add_argument("--only", type=lambda text: text.split(","),
+                           help=f"some of the measurements: {', '.join(measurement.name for measurement in registry())}")
     measuring.add_argument("--quick", action="store_true", help="a few small shapes with fewer samples: shows that it works, calibrates nothing")
     measuring.add_argument("--force", action="store_true", help="replaces a table that is there")
     fitting = commands.add_parser("fit", help="fits the cost model's constants to a table and prints [machine.calibration]")
@@ -68,7 +83,7 @@ def parse(arguments):
 
 def run_measure(options):
     rows, remarks = measure.run(options, lambda line: print(line, file=sys.stderr, flush=True))
-    print(*remarks, f"{len(rows)} kernels are in {options.output}", sep="\n")
+    print(*remarks, f"{len(rows)} rows are in {options.output}", sep="\n")
 
 
 def run_fit(options):

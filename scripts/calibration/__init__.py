@@ -1,4 +1,4 @@
-"""What scripts/calibrate.py is made of: shapes, measuring, the table, the fits, what is printed. Only kernels.py and measure.py use PyTorch."""
+"""What scripts/calibrate.py is made of: shapes, devices, measurements, the table, the fits, what is printed. Only devices/ uses PyTorch or NumPy."""
 
 
 class Refused(Exception):

@@ -2,6 +2,7 @@
 has one; and attention_ramp: the keys for which it reaches half of that."""
 
 from calibration.rates import LEAST, grouped, limited, together
+from calibration.simulator import NEUTRAL
 
 RAMPS = range(0, 4001, 10)
 KERNELS = {"forward": "attention", "backward": "attention dgrad"}  # as the simulator calls them
@@ -30,7 +31,7 @@ class Attention:
 
     def price(self, efficiency, launch_ns, memory, ramp):
         """Microseconds of the rows; one layer has the forward and the backward kernel of a shape."""
-        cost = {"model": "tile", "attention_efficiency": efficiency, "attention_ramp": ramp, "memory_efficiency": memory,
+        cost = {**NEUTRAL, "attention_efficiency": efficiency, "attention_ramp": ramp, "memory_efficiency": memory,
                 "launch_overhead": f"{launch_ns} ns"}
         layers = {}
         for row in self.rows:

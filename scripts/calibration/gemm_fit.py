@@ -7,6 +7,8 @@ up or down as long as that helps. Shapes of use "point" and "return" become gemm
 import math
 import sys
 
+from calibration.simulator import NEUTRAL
+
 START = {"matrix_efficiency": 0.88, "operand_bytes_per_clock": 40, "tile_latency": 1000}
 STEPS = ({"matrix_efficiency": 0.02, "operand_bytes_per_clock": 4, "tile_latency": 400},
          {"matrix_efficiency": 0.01, "operand_bytes_per_clock": 2, "tile_latency": 200},
@@ -32,7 +34,7 @@ class Pricer:
 
 def cost(constants, given, deviations):
     """As [cost] has them; a limit of the machine file does not count."""
-    return {"model": "tile", "stores": "exposed", "matrix_limit": 1, **given, **constants, "tile_latency": f"{constants['tile_latency']} ns",
+    return {**NEUTRAL, "stores": "exposed", "matrix_limit": 1, **given, **constants, "tile_latency": f"{constants['tile_latency']} ns",
             "gemm_deviations": f"[{', '.join(as_toml(deviations))}]"}
 
 

@@ -1,11 +1,12 @@
 """The launch overhead, and the share of the memory bandwidth that each kind of streaming kernel sustains.
 
-time = launch overhead + bytes / (share x bandwidth), of kernels beyond the cache.
+time = launch overhead and kernel floor + bytes / (share x bandwidth), of kernels beyond the cache.
 """
 
 import statistics
 
 from calibration.rates import grouped, limited, together
+from calibration.simulator import NEUTRAL
 from calibration.table import STREAMING
 
 # A kernel that is measured over and over finds in the cache what the last call left there. A cache that replaces at random keeps a fifth of
@@ -15,7 +16,7 @@ CACHES = 4
 
 def launch_overhead(rows):
     """Of the smallest kernels, in ns; None where none was measured."""
-    times = [row.us for row in rows if row.kind == "launch"]
+    times = [row.us for row in rows if row.kind == "launch" and not row.condition]
     return round(1000 * statistics.median(times)) if times else None
 
 
@@ -63,7 +64,7 @@ class Shares:
 
     def price(self, rows, share, launch_ns):
         """Microseconds of the rows."""
-        cost = {"model": "tile", "memory_efficiency": share, "elementwise_memory_efficiency": share, "launch_overhead": f"{launch_ns} ns"}
+        cost = {**NEUTRAL, "memory_efficiency": share, "elementwise_memory_efficiency": share, "launch_overhead": f"{launch_ns} ns"}
         return [us for _, us in self.simulator.streaming(rows).microseconds(cost)]
 
     def modelled(self):

@@ -4,7 +4,8 @@ import dataclasses
 
 from calibration.table import Row
 
-BYTES = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2}
+BYTES = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "fp8": 1}
+COPIES = 5  # of a GEMM's second operand, taken in turn, so that it comes from memory, as a weight does
 MEGA = 2**20
 VOCABULARY = 32768  # rows of the table that an embedding looks up
 
@@ -23,15 +24,31 @@ class Sizes:
     elements: tuple  # of streaming kernels
     columns: tuple  # their rows' lengths
     launches: tuple  # elements of kernels that take no time
+    layers: tuple  # (tokens, hidden size, heads), measured kernel by kernel and as a whole
+    decodes: tuple  # (heads of keys x sequences, queries that share a head, keys, dimension of a head)
+    eager: tuple  # GEMMs that are launched one by one; none of the others'
+    beside: tuple  # GEMMs beside which a copy runs
+    held_cores: int  # by the copy
+    heat: float  # seconds of heat before GEMMs are measured hot, and what each of them is held for
+    hold: float
 
 
 FULL = Sizes(points=((512, 2048, 8192), (512, 1536, 4096, 12288)), between=((1024, 4096, 16384), (1024, 2048, 6144, 16384)), skinny=(16, 64, 256),
              wide=((4096, 4096), (4096, 12288), (12288, 4096)),
              batches=tuple((b, s, n, k) for b in (16, 64) for s in (1024, 2048) for n, k in ((s, 128), (128, s))),
              sequences=(1024, 2048, 4096, 8192, 16384), heads=(64, 128), elements=tuple(MEGA * size for size in (64, 128, 256, 512)),
-             columns=(2048, 12288), launches=(256, 1024, 4096, 16384))
+             columns=(2048, 12288), launches=(256, 1024, 4096, 16384), layers=((2048, 4096, 32), (4096, 8192, 64)),
+             decodes=tuple((b, q, n, 128) for b in (128, 1024) for q in (1, 8) for n in (2048, 8192)),
+             eager=((16, 1024, 1024), (512, 1024, 1024), (2048, 2048, 2048)), beside=((2048, 12288, 12288), (8192, 4096, 4096), (8192, 12288, 12288)),
+             held_cores=16, heat=30, hold=3)
 QUICK = Sizes(points=((128, 512), (128, 512)), between=((256,), (256, 1024)), skinny=(16,), wide=((512, 512),), batches=((4, 128, 128, 64),),
-              sequences=(256, 512), heads=(64,), elements=(4 * MEGA, 16 * MEGA), columns=(4096,), launches=(256, 1024, 4096))
+              sequences=(256, 512), heads=(64,), elements=(4 * MEGA, 16 * MEGA), columns=(4096,), launches=(256, 1024, 4096),
+              layers=((128, 256, 4),), decodes=((4, 1, 512, 64), (4, 8, 512, 64)), eager=((16, 64, 64),), beside=((256, 256, 256),), held_cores=1,
+              heat=0.5, hold=0.3)
+# What NumPy has done within seconds.
+TINY = Sizes(points=((32, 128), (32, 128)), between=((64,), (64, 256)), skinny=(16,), wide=((128, 128),), batches=((4, 64, 64, 32),), sequences=(64, 128),
+             heads=(32,), elements=(MEGA // 4, MEGA), columns=(1024,), launches=(256, 1024, 4096), layers=((32, 64, 2),),
+             decodes=((4, 1, 256, 32), (4, 8, 256, 32)), eager=((16, 16, 16),), beside=((128, 64, 128),), held_cores=1, heat=0.5, hold=0.1)
 
 
 def shapes(sizes, datatype):
@@ -50,6 +67,45 @@ def gemms(sizes, datatype):
         rows += [Row("gemm", "linear", m, n, k, datatype=datatype, use=use) for m in lengths for n in widths for k in widths]
     rows += [Row("gemm", "linear", m, n, k, datatype=datatype, use="return") for m in sizes.skinny for n, k in sizes.wide]
     return rows + [Row("gemm", "batched", m, n, k, batch, datatype) for batch, m, n, k in sizes.batches]
+
+
+def bursts(sizes, datatype):
+    """All GEMMs, and a copy, whose power is the memory's."""
+    copies = [row for row in streaming(sizes, datatype) if row.kind == row.operation == "copy"]
+    return [dataclasses.replace(row, use="fit") for row in gemms(sizes, datatype)] + copies[-1:]
+
+
+def heated(sizes, datatype):
+    """Those of the bursts that a machine file returns exactly, and the copy."""
+    points = {row.kernel for row in gemms(sizes, datatype) if row.use == "point"}
+    return [row for row in bursts(sizes, datatype) if row.kind == "copy" or row.kernel in points]
+
+
+def fp8(sizes):
+    lengths, widths = sizes.points
+    return [Row("gemm", "fp8", m, n, k, datatype="fp8") for m in lengths for n in widths[-2:] for k in widths[-2:]]
+
+
+def decodes(sizes, datatype):
+    element = BYTES[datatype]
+    return [Row("decode", "decode", queries, keys, head, heads, datatype, read=element * heads * head * (2 * keys + queries),
+                written=element * heads * head * queries) for heads, queries, keys, head in sizes.decodes]
+
+
+def layer(tokens, hidden, heads, datatype):
+    """The forward kernels of a Transformer's layer, in order."""
+    def moved(tensors, width):
+        return {"read": (tensors - 1) * BYTES[datatype] * tokens * width, "written": BYTES[datatype] * tokens * width}
+
+    def linear(inputs, outputs):
+        return Row("gemm", "linear", tokens, outputs, inputs, datatype=datatype)
+
+    norm = Row("norm", "layer norm", tokens, hidden, datatype=datatype, **moved(2, hidden))
+    add = Row("elementwise", "add", tokens, hidden, datatype=datatype, **moved(3, hidden))
+    gelu = Row("elementwise", "gelu", tokens, 4 * hidden, datatype=datatype, **moved(2, 4 * hidden))
+    attention_core = Row("attention", "causal forward", tokens, tokens, hidden // heads, heads, datatype)
+    return [norm, linear(hidden, 3 * hidden), attention_core, linear(hidden, hidden), add,
+            norm, linear(hidden, 4 * hidden), gelu, linear(4 * hidden, hidden), add]
 
 
 def attention(sizes, datatype):
@@ -91,9 +147,10 @@ def optimizer(sizes, datatype):
 
 
 def footprint(row):
-    """Bytes that a row's tensors need at most, its five copies of the second operand among them."""
+    """Bytes that a row's tensors need at most, its copies of the second operand among them."""
     if row.kind == "gemm":
-        return BYTES[row.datatype] * row.batch * (row.m * row.k + 5 * row.k * row.n + row.m * row.n)
+        # FP8 operands are rounded from random ones of two bytes; the result has two as well.
+        return max(2, BYTES[row.datatype]) * row.batch * (row.m * row.k + COPIES * row.k * row.n + row.m * row.n)
     if row.kind == "attention":
         return 12 * BYTES[row.datatype] * row.batch * row.m * row.k
     table = BYTES[row.datatype] * row.n * row.k if row.kind == "embedding" else 0

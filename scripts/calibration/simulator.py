@@ -9,7 +9,11 @@ import subprocess
 from calibration import Refused
 
 SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+BANDWIDTHS = {f"{unit}/s": size for unit, size in SIZES.items()}
 RATES = {f"{prefix}FLOP/s": scale for prefix, scale in (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12), ("P", 10**15))}
+
+# What every fit asks with. A stock machine file that is fitted anew has a floor and a power of its own, which would count twice.
+NEUTRAL = {"model": "tile", "kernel_floor": "0 ns", "power_limit": "1 MW", "idle_power": "0 W"}
 
 SCRIPT = '[machine]\ninclude = "{}"\n[record]\ntimeline = true\n[strategy]\nname = "script"\n'
 GEMM = '[[strategy.step]]\nop = "gemm"\ndevices = "0"\nbatch = {}\nm = {}\nn = {}\nk = {}\ndatatype = "{}"\n'
@@ -77,13 +81,20 @@ class Simulator:
         """FLOP/s."""
         return self.stated("machine.device.peak", datatype, RATES)
 
+    def bandwidth(self):
+        """Bytes a second of the memory."""
+        return self.stated("machine.device", "memory_bandwidth", BANDWIDTHS)
+
+    def cores(self):
+        return self.stated("machine.device", "cores", {"": 1})
+
     def stated(self, table, key, units):
         """A quantity of the machine file; None where it does not say."""
         path = self.folder / "any.toml"
         path.write_text(SCRIPT.format(self.machine) + STREAMING.format('read = "1 B"\n'), encoding="utf-8")
         resolved = self.run(["check", str(path)])
         inside = re.search(rf"^\[{re.escape(table)}\]$(.*?)^\[", resolved, re.MULTILINE | re.DOTALL)
-        found = inside and re.search(rf'^{key} = "([0-9.]+) ?([\w/]+)"$', inside[1], re.MULTILINE)
+        found = inside and re.search(rf'^{key} = "?([0-9.]+) ?([\w/]*)"?$', inside[1], re.MULTILINE)
         return float(found[1]) * units[found[2]] if found else None
 
     def run(self, arguments):

@@ -4,12 +4,8 @@ Each function makes the operands of a row and returns call(i), which launches th
 """
 
 from calibration import Refused
-
-COPIES = 5  # of a GEMM's second operand, taken in turn, so that it comes from memory, as a weight does
-
-
-class Unavailable(Exception):
-    """This PyTorch, or this device, does not have the kernel."""
+from calibration.devices import Unavailable
+from calibration.shapes import COPIES
 
 
 class Maker:
@@ -54,11 +50,36 @@ def batched(maker, row):
     return lambda i: maker.torch.bmm(x, others[i % COPIES])
 
 
-def fused_attention(maker, row):
-    """The call, and what it needs. Older versions of PyTorch have no fused kernel."""
+def fp8(maker, row):
+    """With the fast sums that training takes forward; the result in BF16. Operands of one scale: its value changes no time."""
+    torch = maker.torch
+    if not hasattr(torch, "float8_e4m3fn") or not hasattr(torch, "_scaled_mm"):
+        raise Unavailable(f"PyTorch {torch.__version__} has no FP8 products (2.2 or later)")
+    x = maker.random(row.m, row.k).to(torch.float8_e4m3fn)
+    weights = [maker.random(row.n, row.k).to(torch.float8_e4m3fn) for _ in range(COPIES)]
+    scale = torch.ones((), device=maker.device, dtype=torch.float32)
+
+    def call(i):
+        return torch._scaled_mm(x, weights[i % COPIES].t(), scale_a=scale, scale_b=scale, out_dtype=torch.bfloat16, use_fast_accum=True)
+
+    try:
+        call(0)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise Unavailable(f"no FP8 products: {str(error).splitlines()[0]}") from None
+    return call
+
+
+def attention_of(maker):
+    """Older versions of PyTorch have no fused kernel."""
     function = getattr(maker.torch.nn.functional, "scaled_dot_product_attention", None)
     if function is None:
         raise Unavailable(f"PyTorch {maker.torch.__version__} has no scaled_dot_product_attention (2.0 or later)")
+    return function
+
+
+def fused_attention(maker, row):
+    """The call, and what it needs."""
+    function = attention_of(maker)
     inputs = [maker.random(1, row.batch, row.m, row.k).requires_grad_(row.operation.endswith("backward")) for _ in range(3)]
     return lambda: function(*inputs, is_causal=row.operation.startswith("causal")), inputs
 
@@ -79,6 +100,13 @@ def attention_backward(maker, row):
 
     call.needs_host = True  # autograd launches into the stream of the forward pass, which no CUDA graph would see
     return call
+
+
+def decode(maker, row):
+    """A new token's queries, those that share a head of keys as rows of one product."""
+    function = attention_of(maker)
+    queries, keys, values = (maker.random(1, row.batch, length, row.k) for length in (row.m, row.n, row.n))
+    return lambda i: function(queries, keys, values)
 
 
 def layer_norm(maker, row):
@@ -221,7 +249,8 @@ def adam(maker, row):
 
 
 MAKERS = {
-    ("launch", "add"): launch, ("gemm", "linear"): linear, ("gemm", "batched"): batched, ("attention", "causal forward"): attention_forward,
+    ("launch", "add"): launch, ("gemm", "linear"): linear, ("gemm", "batched"): batched, ("gemm", "fp8"): fp8,
+    ("decode", "decode"): decode, ("attention", "causal forward"): attention_forward,
     ("attention", "causal backward"): attention_backward, ("norm", "layer norm"): layer_norm, ("norm", "layer norm dgrad"): layer_norm_dgrad,
     ("softmax", "softmax"): softmax, ("softmax", "softmax dgrad"): softmax_dgrad, ("elementwise", "gelu"): gelu, ("elementwise", "gelu dgrad"): gelu_dgrad,
     ("elementwise", "add"): add, ("fused", "bias gelu"): bias_gelu,
