@@ -13,11 +13,15 @@ def toml(fit, name):
     """The lines."""
     lines = [f"# {line}" for line in (*fit.remarks, *remaining(fit.compared), *LINKS)]
     lines += ["[machine.calibration]", f'source = {quoted(f"scripts/calibrate.py, kernels of {name}")}', "[machine.calibration.cost]"]
-    for key, (value, origin) in fit.constants.items():
-        lines.append(f"{f'{key} = {quoted(value) if isinstance(value, str) else value}':<38} # {origin}")
+    lines += [line(key, value, origin) for key, (value, origin) in fit.constants.items()]
+    lines += ["# " + line(key, value, origin) for key, (value, origin) in fit.of_software.items()]
     if fit.deviations:
         lines += ["gemm_deviations = [", *(f"  {deviation}," for deviation in as_toml(fit.deviations)), "]"]
     return lines
+
+
+def line(key, value, origin):
+    return f"{f'{key} = {quoted(value) if isinstance(value, str) else value}':<38} # {origin}"
 
 
 def quoted(text):

@@ -23,6 +23,12 @@ class Simulator:
     def peak(self, datatype):
         return 100e12
 
+    def bandwidth(self):
+        return 1e12
+
+    def cores(self):
+        return 100
+
     def gemms(self, rows, datatype):
         return Job(self, lambda cost: [("gemm", gemm(row, cost)) for row in rows])
 

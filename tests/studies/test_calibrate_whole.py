@@ -16,7 +16,8 @@ import tempfile
 import unittest
 from unittest import mock
 
-from calibration import attention_fit, gemm_fit, kernels, memory_fit, shapes, table
+from calibration import attention_fit, gemm_fit, memory_fit, power_fit, shapes, table
+from calibration.devices import Unavailable, kernels
 from calibration.simulator import Simulator
 from calibration.table import Row
 
@@ -73,7 +74,7 @@ class Kernels(unittest.TestCase):
             with mock.patch.object(torch.nn.functional, "scaled_dot_product_attention", attention, create=True), torch.no_grad():
                 try:
                     maker.make(row)(0)
-                except kernels.Unavailable as reason:
+                except Unavailable as reason:
                     self.assertIn(row.kind if row.kind == "fused" else row.operation, ("fused", "adam"), reason)
 
 
@@ -106,9 +107,9 @@ class Whole(unittest.TestCase):
         self.assertTrue(points)
         job = self.folder / "job.toml"
         job.write_text(JOB.format(*points[0].shape), encoding="utf-8")
-        self.assertIn("rates of the machine          calibrated\n", tessera("check", job).stdout)
+        self.assertIn("rates of the machine          calibrated", tessera("check", job).stdout)
         run = tessera("run", job, "-o", self.folder / "job.h5", "--progress", "off")
-        self.assertIn("machine this-computer (calibrated)", run.stdout, run.stderr)
+        self.assertIn("machine this-computer (calibrated", run.stdout, run.stderr)
         pricer = gemm_fit.Pricer(Simulator(TESSERA, str(self.folder / "calibrated.toml"), self.folder / "simulator"), points, "fp32", {})
         for row, (_, us) in zip(points, pricer.job.microseconds({})):
             self.assertLess(abs(us / row.us - 1), 1e-3, row)  # ratios have four decimals, and may be as small as 0.1
@@ -122,10 +123,23 @@ class Whole(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("random operands", done.stdout)
         rows = table.read(kernels)
-        self.assertLessEqual(set(table.KINDS) - {"attention", "fused"}, {row.kind for row in rows})
+        self.assertLessEqual(set(table.KINDS) - {"attention", "decode", "fused", "idle"}, {row.kind for row in rows})
+        self.assertEqual({row.condition for row in rows}, set(table.CONDITIONS))
         calibration = self.calibrated_from(kernels)
         for key in ("launch_overhead", "matrix_efficiency", "memory_efficiency", "norm_memory_efficiency", "optimizer_memory_efficiency"):
             self.assertIn(f"\n{key} = ", calibration)
+
+    def test_measured_with_numpy(self):
+        """The whole way without PyTorch, on a machine whose cache the tiny kernels exceed."""
+        (self.folder / "machine.toml").write_text(MACHINE.replace('cache = "30 MB"', 'cache = "1 MB"'), encoding="utf-8")
+        kernels = self.folder / "kernels.csv"
+        command = [sys.executable, ROOT / "scripts" / "calibrate.py", "measure", "--device", "numpy", "--minutes", "0.5", "-o", kernels]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        calibration = self.calibrated_from(kernels)
+        for words in ("launch_overhead = ", "matrix_efficiency = ", "copy_memory_efficiency = ", "attention_efficiency = ",
+                      "# measured: the kernels of a layer of 32 tokens", "# measured: 1 GEMMs beside a copy that holds 1 cores", "power_limit is missing"):
+            self.assertIn(words, calibration)
 
     @unittest.skipIf(TORCH, "a table is measured on this CPU instead")
     def test_a_stored_table(self):
@@ -150,7 +164,7 @@ class Whole(unittest.TestCase):
         job = self.folder / "job.toml"
         job.write_text(JOB.format(1024, 1024, 1024).replace("fp32", "bf16"), encoding="utf-8")
         checked = tessera("check", job)
-        self.assertIn("rates of the machine          calibrated\n", checked.stdout, checked.stderr)
+        self.assertIn("rates of the machine          calibrated", checked.stdout, checked.stderr)
 
     def test_attention_that_the_simulator_timed_is_found_again(self):
         rows = [Row("attention", operation, length, length, 64, 16, "fp32") for length in (512, 2048) for operation in table.ATTENTION]
@@ -168,6 +182,33 @@ class Whole(unittest.TestCase):
         self.assertEqual(shares.cache, 30e6)
         self.assertEqual([row.bytes for row in shares.in_cache], [2 * 10**7])
         self.assertEqual(shares.found["norm"], 0.37)
+
+    def test_power_that_the_simulator_held_is_found_again(self):
+        """Of a stock machine, whose own floor and power do not count: bursts are priced without them, hot kernels with those that are looked for."""
+        stock = Simulator(TESSERA, "h100-cluster", self.folder / "simulator")
+        rows = [Row("gemm", "linear", *shape, datatype="bf16") for shape in ((8192, 8192, 8192), (8192, 8192, 1024), (4096, 16384, 512))]
+        pricer = gemm_fit.Pricer(stock, rows, "bf16", {"launch_overhead": "0 ns"})
+        constants = {"matrix_efficiency": 0.95, "operand_bytes_per_clock": 200, "tile_latency": 100}
+        bursts = pricer.microseconds(constants)
+        pricer.given |= {"power_limit": "600 W", "idle_power": "90 W", "matrix_power": "1200 W", "memory_power": "300 W"}
+        hot = pricer.microseconds(constants)
+        table_rows = [Row("idle", us=1.0, watts=90.0, limit_watts=600.0)]
+        for row in rows:
+            self.assertGreater(hot[row], 1.01 * bursts[row])  # so it draws all that it may
+            table_rows += [dataclasses.replace(row, us=bursts[row], condition="burst"),
+                           dataclasses.replace(row, us=hot[row], condition="heat", watts=600.0, limit_watts=600.0)]
+        kernels = power_fit.held(table_rows, stock.peak, stock.bandwidth())
+        found = power_fit.fit(kernels, table_rows)
+        self.assertEqual((found.limit, found.idle, round(found.matrix), round(found.memory)), (600, 90, 1200, 300))
+        for row, us in power_fit.modelled(found, kernels).items():
+            self.assertAlmostEqual(us / row.us, 1, places=5)
+
+    def test_a_stock_machine_has_no_floor_and_says_what_it_is(self):
+        """1 GB at half of 3,350 GB/s."""
+        stock = Simulator(TESSERA, "h100-cluster", self.folder / "simulator")
+        shares = memory_fit.Shares(stock, [Row("copy", "copy", read=10**9, us=1.0)], 0)
+        self.assertAlmostEqual(shares.price(shares.rows, 0.5, 0)[0], 1e6 / 3350 * 2, places=3)
+        self.assertEqual((stock.bandwidth(), stock.cores(), stock.cache()), (3350e9, 132, 50e6))
 
     def test_what_the_simulator_refuses_is_one_line(self):
         for machine, problem in (("no-such-machine", "no-such-machine"), (str(self.folder / "nowhere.toml"), "nowhere.toml")):
