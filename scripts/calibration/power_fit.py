@@ -39,11 +39,17 @@ class Held:
 
 
 def held(rows, peak_of, bandwidth):
-    """The kernels that have a burst and watts; peak_of(datatype): FLOP/s."""
+    """The kernels that have a burst and watts; peak_of(datatype): FLOP/s, None where the machine states none, so that its products tell nothing."""
     bursts = {row.kernel: row.us for row in rows if row.condition == "burst"}
-    return [Held(row, bursts[row.kernel], flops(row) / (bursts[row.kernel] * 1e-6 * peak_of(row.datatype)) if flops(row) else 0,
-                 moved(row) / (bursts[row.kernel] * 1e-6 * bandwidth))
-            for row in rows if row.condition == "heat" and row.watts > 0 and row.kernel in bursts]
+    hot = [row for row in rows if row.condition == "heat" and row.watts > 0 and row.kernel in bursts]
+    peaks = {datatype: peak_of(datatype) for datatype in {row.datatype for row in hot if flops(row)}}
+    found = []
+    for row in hot:
+        seconds = bursts[row.kernel] * 1e-6
+        if not flops(row) or peaks[row.datatype]:
+            matrix = flops(row) / (seconds * peaks[row.datatype]) if flops(row) else 0
+            found.append(Held(row, bursts[row.kernel], matrix, moved(row) / (seconds * bandwidth)))
+    return found
 
 
 def flops(row):

@@ -1,11 +1,10 @@
 """Times kernels: warm-up, then several samples, each of as many calls as a clock can tell apart."""
 
+import concurrent.futures
 import dataclasses
-import math
 import time
 
 CALLS = 100  # of a kernel in one CUDA graph at most
-LOOK = 0.5  # seconds of work that a look at clocks and power may take
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,17 +42,18 @@ class Timer:
         self.seconds(run)
         samples = [self.seconds(run) / calls for _ in range(effort.samples)]
         if beside is not None:
-            self.look(run, samples[-1] * calls, beside)
+            self.look(run, beside)
         return samples
 
-    def look(self, run, seconds, read):
-        """read() while the device is at work; run() takes so many seconds."""
-        if self.device.works_alone:
-            for _ in range(math.ceil(LOOK / seconds)):
-                run()
-        found = read()
-        self.device.wait()
-        return found
+    def look(self, run, read):
+        """read() while the device is at work, however long it takes."""
+        if not self.device.works_alone:
+            return read()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(read)
+            while not answer.done():
+                self.seconds(run)
+            return answer.result()
 
     def sample(self, call, seconds, one):
         """(run, calls): run() makes so many calls, which take about these seconds where `one` takes that many."""

@@ -41,6 +41,12 @@ class Gpu:
         self.current = self.stream()
         self.held = []  # (cores, rounds) of copies
 
+    @staticmethod
+    def use(index):
+        """As PyTorch, which refuses a device without a number."""
+        if not isinstance(index, int):
+            raise ValueError(f"Expected a torch.device with a specified index or an integer, but got: {index}")
+
     def stream(self):
         self.streams.append(Stream(self))
         return self.streams[-1]
@@ -75,7 +81,7 @@ class Gpu:
         self.now += seconds
 
     def torch(self):
-        cuda = types.SimpleNamespace(Stream=self.stream, stream=self.on, current_stream=lambda: self.current, synchronize=self.wait, set_device=lambda _: None,
+        cuda = types.SimpleNamespace(Stream=self.stream, stream=self.on, current_stream=lambda: self.current, synchronize=self.wait, set_device=self.use,
                                      Event=lambda enable_timing: Event(self), is_available=lambda: True)
-        return types.SimpleNamespace(cuda=cuda, float32="fp32", float16="fp16", bfloat16="bf16", set_grad_enabled=lambda _: None, zeros=lambda *_, **__: [],
+        return types.SimpleNamespace(cuda=cuda, float32="fp32", float16="fp16", bfloat16="bf16", set_grad_enabled=lambda _: None, randn=lambda *_, **__: [],
                                      backends=types.SimpleNamespace(cuda=types.SimpleNamespace(matmul=types.SimpleNamespace(allow_tf32=None))))

@@ -101,6 +101,9 @@ class Power(unittest.TestCase):
         kernels = power_fit.held([*hot(COPY, 2500.0, 1.02, 260.0)], lambda datatype: 1e14, 1e12)
         self.assertEqual(kernels[0].clock, 1)
 
+    def test_products_of_a_datatype_without_a_peak_tell_nothing(self):
+        self.assertEqual([one.row.kind for one in power_fit.held(self.ROWS, lambda datatype: None, 1e12)], ["copy"])
+
     def test_neither_is_below_nothing(self):
         """x = 3, y = -1 would meet both equations; of one alone 5/2 x leaves 0.5, which is less than what any y leaves."""
         self.assertEqual(power_fit.least_squares([(1, 0, 3), (1, 1, 2)]), (2.5, 0))

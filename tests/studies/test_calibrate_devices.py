@@ -19,7 +19,7 @@ from calibration.table import Row
 class Cuda(unittest.TestCase):
     def setUp(self):
         self.gpu = made_up_cuda.Gpu(issue=4e-6)
-        self.device = PyTorch(self.gpu.torch(), types.SimpleNamespace(type="cuda", index=0), None)
+        self.device = PyTorch(self.gpu.torch(), types.SimpleNamespace(type="cuda", index=None), None)
         self.addCleanup(mock.patch.stopall)
         mock.patch.object(held_cores, "time", types.SimpleNamespace(sleep=self.gpu.sleep, perf_counter=lambda: self.gpu.now)).start()
 

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from unittest import mock
 
@@ -67,6 +68,25 @@ def found(name, device, seconds=10.0):
         return one.measure(bench(device), Budget(seconds))
 
 
+class Looking(unittest.TestCase):
+    def test_the_device_is_at_work_until_the_answer_is_there(self):
+        """The answer comes when the device has worked three times since it was asked."""
+        worked = threading.Semaphore(0)
+        timing = timer.Timer(Device(), HASTY)
+
+        def read():
+            for _ in range(3):
+                self.assertTrue(worked.acquire(timeout=10))
+            return "answer"
+
+        self.assertEqual(timing.look(worked.release, read), "answer")
+
+    def test_a_processor_looks_at_itself(self):
+        processor = Device()
+        processor.works_alone = False
+        self.assertEqual(timer.Timer(processor, HASTY).look(None, lambda: "answer"), "answer")
+
+
 class Dealing(unittest.TestCase):
     def test_what_one_leaves_the_others_get(self):
         """100 s for shares of 1, 1 and 2. The first may take 25 s and takes 4; of 96 s the second may take a third and takes 15; the last has 81 s."""
@@ -125,7 +145,7 @@ class Measurements(unittest.TestCase):
 
     def test_half_a_minute_of_heat_comes_first(self):
         held = []
-        with mock.patch("calibration.measurements.heat.hold", lambda bench, call, seconds: held.append(seconds) or ([1e-3], lambda: None, 0.05)):
+        with mock.patch("calibration.measurements.heat.hold", lambda bench, call, seconds: held.append(seconds) or ([1e-3], lambda: None)):
             found("heat", Device(), 1000.0)
             full = Bench(Device(), shapes.FULL, HASTY, lambda line: None)
             next(one for one in measurements.registry() if one.name == "heat").measure(full, Budget(120))

@@ -21,8 +21,8 @@ class Unavailable(Exception):
     """This library, or this device, does not have it."""
 
 
-# What libraries raise where a kernel cannot be made or launched.
-FAILURES = (RuntimeError, NotImplementedError, MemoryError)
+# What versions of libraries raise where a kernel cannot be made or launched. One of them must not cost the others their ten minutes.
+FAILURES = (RuntimeError, NotImplementedError, MemoryError, AttributeError, TypeError, ValueError)
 
 
 def find(name, datatype):

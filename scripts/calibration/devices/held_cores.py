@@ -55,7 +55,7 @@ class Copy:
         except ImportError as error:
             raise Unavailable(f"no copy that holds cores without Triton ({error})") from None
         self.device, self.cores, self.kernel, self.stream = device, cores, hold, device.torch.cuda.Stream()
-        self.source, self.target = (device.torch.zeros(ELEMENTS, device=device.device) for _ in range(2))
+        self.source, self.target = (device.torch.randn(ELEMENTS, device=device.device) for _ in range(2))
         self.end = device.event()
         self.seconds(1)  # compiles it
 

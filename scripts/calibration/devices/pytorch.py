@@ -23,8 +23,9 @@ class PyTorch:
         self.datatype = datatype or ("fp32" if self.kind == "cpu" else "bf16")
         self.maker = kernels.Maker(torch, device, self.datatype)
         self.works_alone, self.replays = self.kind != "cpu", self.kind == "cuda"
+        self.index = device.index or 0
         if self.replays:
-            torch.cuda.set_device(device)  # streams, events and graphs are those of the current device
+            torch.cuda.set_device(self.index)  # streams, events and graphs are those of the current device
         torch.set_grad_enabled(False)
 
     def make(self, row):
@@ -75,18 +76,18 @@ class PyTorch:
         return beside(self, call, count, cores)
 
     def read(self):
-        return smi.read(self.device.index or 0) if self.kind == "cuda" else {}
+        return smi.read(self.index) if self.kind == "cuda" else {}
 
     def free_memory(self):
         if self.kind == "cuda":
             self.torch.cuda.empty_cache()  # PyTorch keeps what earlier rows needed
-            return self.torch.cuda.mem_get_info(self.device)[0]
+            return self.torch.cuda.mem_get_info(self.index)[0]
         return processor.free_memory() if self.kind == "cpu" else None
 
     def about(self):
         """What a machine file's [machine.device] would like to know."""
         if self.kind == "cuda":
-            found = self.torch.cuda.get_device_properties(self.device)
+            found = self.torch.cuda.get_device_properties(self.index)
             return f"{found.name}, {found.multi_processor_count} multiprocessors, {found.total_memory / 1e9:.1f} GB"
         if self.kind == "cpu":
             threads = self.torch.get_num_threads()
@@ -100,4 +101,4 @@ class PyTorch:
         """Further lines for the table."""
         if self.kind != "cuda":
             return []
-        return [f"CUDA {self.torch.version.cuda}, cuDNN {self.torch.backends.cudnn.version()}, {smi.settings(self.device.index or 0)}"]
+        return [f"CUDA {self.torch.version.cuda}, cuDNN {self.torch.backends.cudnn.version()}, {smi.settings(self.index)}"]

@@ -18,8 +18,9 @@ def measure(bench, budget):
     hold(bench, largest, min(bench.sizes.heat, AT_MOST * budget.left()))
 
     def one(row, call, seconds):
-        samples, run, chunk = hold(bench, call, min(bench.sizes.hold, 0.8 * seconds))
-        read = bench.timer.look(run, chunk, bench.device.read)
+        # The rest of its time is for the look.
+        samples, run = hold(bench, call, min(bench.sizes.hold, 0.8 * seconds))
+        read = bench.timer.look(run, bench.device.read)
         return [dataclasses.replace(row, us=1e6 * statistics.median(samples[len(samples) // 2:]), condition="heat",
                                     **{key: read.get(key, 0.0) for key in ("mhz", "watts", "limit_watts")})]
 
@@ -27,12 +28,12 @@ def measure(bench, budget):
 
 
 def hold(bench, call, seconds):
-    """The call for so long without a pause: seconds of one by chunk, a chunk, and how long the last one took."""
+    """The call for so long without a pause: seconds of one by chunk, and what runs a chunk."""
     run, calls = bench.timer.sample(call, CHUNK, bench.timer.warm_up(call, dataclasses.replace(bench.effort, warm_up=0)))
     end, samples = time.monotonic() + seconds, []
     while len(samples) < LEAST or time.monotonic() < end:
         samples.append(bench.timer.seconds(run) / calls)
-    return samples, run, samples[-1] * calls
+    return samples, run
 
 
-MEASUREMENT = Measurement("heat", "GEMMs after half a minute of heat, with clock and power", 22, measure)
+MEASUREMENT = Measurement("heat", "GEMMs after half a minute of heat, with clock and power", 30, measure)
