@@ -10,6 +10,7 @@ import unittest
 from unittest import mock
 
 import made_up_cuda
+import numpy
 from calibration import launch_fit
 from calibration.devices import Unavailable, held_cores, processor, smi
 from calibration.devices.pytorch import PyTorch
@@ -77,6 +78,43 @@ class Cuda(unittest.TestCase):
     def test_without_triton_it_says_so(self):
         with mock.patch.dict(sys.modules, {"calibration.devices.held_kernel": None}), self.assertRaisesRegex(Unavailable, "without Triton"):
             self.device.beside(lambda i: self.gpu.kernel(1e-4), 10, 16)
+
+
+class Pointer:
+    """Into a list, with offsets: what Triton's names do with it, one program at a time."""
+
+    def __init__(self, memory, at=0):
+        self.memory, self.at = memory, at
+
+    def __add__(self, offsets):
+        return Pointer(self.memory, self.at + offsets)
+
+
+class HeldKernel(unittest.TestCase):
+    def test_all_programs_together_copy_each_element_in_each_round(self):
+        """3 programs and blocks of 4 share 22 elements: the sixth block has two that are there and two that are not."""
+        program, moved = [0], []
+
+        def load(pointer, mask):
+            moved.append(int(mask.sum()))
+            return numpy.where(mask, pointer.memory[numpy.minimum(pointer.at, len(pointer.memory) - 1)], 0)
+
+        def store(pointer, values, mask):
+            pointer.memory[pointer.at[mask]] = values[mask]
+
+        language = types.SimpleNamespace(constexpr=int, program_id=lambda _: program[0], num_programs=lambda _: 3,
+                                         arange=numpy.arange, load=load, store=store)
+        triton = types.ModuleType("triton")
+        triton.jit, triton.language = lambda function: function, language
+        source, target = numpy.arange(1, 23), numpy.zeros(22, int)
+        with mock.patch.dict(sys.modules, {"triton": triton, "triton.language": language}):
+            sys.modules.pop("calibration.devices.held_kernel", None)
+            from calibration.devices.held_kernel import hold
+            for program[0] in range(3):
+                hold(Pointer(source), Pointer(target), 22, 2, BLOCK=4)
+        sys.modules.pop("calibration.devices.held_kernel", None)
+        self.assertEqual(list(target), list(source))
+        self.assertEqual(moved, 2 * [4, 4] + 2 * [4, 4] + 2 * [4, 2])
 
 
 class Processor(unittest.TestCase):

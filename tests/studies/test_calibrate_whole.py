@@ -67,7 +67,7 @@ class Kernels(unittest.TestCase):
         import torch
         maker = kernels.Maker(torch, torch.device("cpu"), "fp32")
         tiny = [dataclasses.replace(row, m=min(row.m, 64), n=min(row.n, 64), k=min(row.k, 64), batch=min(row.batch, 4))
-                for row in shapes.shapes(shapes.QUICK, "fp32")]
+                for row in (*shapes.shapes(shapes.QUICK, "fp32"), *shapes.decodes(shapes.QUICK, "fp32"), *shapes.fp8(shapes.QUICK))]
         self.assertLessEqual({(row.kind, row.operation) for row in tiny} | {("optimizer", "cast")}, set(kernels.MAKERS))
         for row in tiny:
             # Versions before 2.0 have no fused attention; the formula in its place shows that operands and gradients fit.
@@ -75,10 +75,10 @@ class Kernels(unittest.TestCase):
                 try:
                     maker.make(row)(0)
                 except Unavailable as reason:
-                    self.assertIn(row.kind if row.kind == "fused" else row.operation, ("fused", "adam"), reason)
+                    self.assertIn(row.kind if row.kind == "fused" else row.operation, ("fused", "adam", "fp8"), reason)
 
 
-def attention(queries, keys, values, is_causal):
+def attention(queries, keys, values, is_causal=False):
     """As PyTorch defines it, but for the mask."""
     return (queries @ keys.transpose(-1, -2)).softmax(-1) @ values
 
