@@ -30,6 +30,10 @@ void add_stack(config::Schema<Workload>& s) {
                  "the column-parallel products of a dense gated MLP: one of twice the width; or two, each with its own "
                  "input gradient, which without sequence parallelism each sums over the tensor ranks")
       .otherwise("joint");
+  s.choice<bool>("expert_products", &Workload::single_experts, {{"grouped", false}, {"single", true}},
+                 "those of the experts on a rank: in one kernel, whose tiles fill the device together; or one after "
+                 "another, as a loop over experts launches them")
+      .otherwise("grouped");
   std::vector<workload::AddedOperation> Workload::*operations = &Workload::operations;
   s.tables("operations", operations, workload::operation_schema(),
            "kernels that the software stack runs in a layer besides; a list replaces that of a recipe")

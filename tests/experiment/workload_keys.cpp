@@ -97,14 +97,15 @@ const std::map<std::string, Texts>& other_values() {
                                                 {"loss", {"\"compiled\"", "\"gathered\"", "\"fused\""}},
                                                 {"qkv_bias_kernels", {"\"gradient\"", "\"none\""}},
                                                 {"gated_linears", {"\"separate\""}},
+                                                {"expert_products", {"\"single\""}},
                                                 {"operations", {operation}}};
   return all;
 }
 
 /// What changes nothing, and may: a forward sub-layer, and a GEMM as given, is the same one in training and in a
-/// prompt; the model's MLP has no gate.
+/// prompt; the model's MLP has no gate, and it has no experts.
 bool is_alike(const std::string& strategy, const std::string& key, const std::string& value) {
-  if (key == "gated_linears") return strategy == "megatron" || strategy == "watos";
+  if (key == "gated_linears" || key == "expert_products") return strategy == "megatron" || strategy == "watos";
   return strategy == "t3" && key == "phase" && value != "\"generation\"";
 }
 

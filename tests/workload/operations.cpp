@@ -149,6 +149,30 @@ TEST_CASE("operations of a mixture of experts: logits, copies of tokens, what ar
   CHECK(bytes_of(transformer_layer(model, shape).fc2.forward, "added") == 0);
 }
 
+TEST_CASE("experts' products go in one kernel, or one after another with as much work") {
+  Stack stack;
+  LayerShape shape;
+  shape.sequence = 1024;
+  shape.moe = true;
+  shape.expert_parallel = 4;
+  shape.stack = &stack;
+  const Model model = model_named("mixtral-8x7b.toml");
+  const LayerOperators grouped = transformer_layer(model, shape);
+  stack.single_experts = true;
+  const LayerOperators single = transformer_layer(model, shape);
+  // Two experts of 1024 tokens each on a rank; fc1 has twice the width of 14,336 columns.
+  CHECK(names_of(single.fc1.forward) == Names{"expert fc1", "expert fc1"});
+  CHECK(single.fc1.forward[0].batch == 1);
+  CHECK(single.fc1.forward[0].flops == 2LL * 1024 * 4096 * 2 * 14336);
+  for (const auto& [one, other] : {std::pair(&grouped.fc1, &single.fc1), std::pair(&grouped.fc2, &single.fc2)}) {
+    for (const auto part : {&OperatorSet::forward, &OperatorSet::input_gradient, &OperatorSet::weight_gradient}) {
+      CHECK(total_flops(one->*part) == total_flops(other->*part));
+      CHECK((other->*part).size() == 2 * (one->*part).size());
+      CHECK(bytes_of(one->*part, (one->*part)[0].name) == bytes_of(other->*part, (other->*part)[0].name));
+    }
+  }
+}
+
 TEST_CASE("what an operation cannot be is said in a line") {
   const std::string begin = "name = \"x\"\nsection = \"qkv\"\n";
   CHECK(problem(begin + "forward = \"4 B\"") == "");

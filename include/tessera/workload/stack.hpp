@@ -47,7 +47,8 @@ struct AddedOperation {
 struct Stack {
   Loss loss = Loss::vocabulary_parallel;
   BiasKernels qkv_bias_kernels = BiasKernels::both;
-  bool separate_gate = false;  ///< the two column-parallel products of a gated MLP are linear layers of their own
+  bool separate_gate = false;   ///< the two column-parallel products of a gated MLP are linear layers of their own
+  bool single_experts = false;  ///< products of experts one after another; false: one grouped kernel for all of a rank
   std::vector<AddedOperation> operations;
 };
 

@@ -22,7 +22,7 @@ def any_row(_):
 
 SOURCES = {"narayanan21-t1": any_row, "bloom-final": any_row, "zerobubble-t4": any_row, "vocabpar-t5": any_row,
            "hagemann23": has_norm_kernel, "dgxc-24.11": any_row, "dgxc-25.02": any_row, "dgxc-25.01": any_row, "dgxc-25.04": any_row, "dgxc-25.01-grok": any_row,
-           "llama3-t4": any_row, "smith22": any_row, "mcore-0.8": any_row, "megascale-t2": any_row, "llm-foundry": any_row}
+           "llama3-t4": any_row, "smith22": any_row, "mcore-0.8": any_row, "mcore-moe": any_row, "megascale-t2": any_row, "llm-foundry": any_row}
 
 
 def rows_of(source):

@@ -77,6 +77,22 @@ LayerShape shape_of_experts(LayerShape shape) {
   return shape;
 }
 
+/// Each product of a batch by itself.
+void split_products(std::vector<Operator>& operators) {
+  std::vector<Operator> single;
+  for (Operator op : operators) {
+    const std::int64_t batch = op.kind == OperatorKind::gemm ? op.batch : 1;
+    for (std::int64_t* total : {&op.flops, &op.bytes_read, &op.bytes_written}) *total /= batch;
+    if (batch > 1) op.batch = 1;
+    single.insert(single.end(), static_cast<std::size_t>(batch), op);
+  }
+  operators = std::move(single);
+}
+
+void split_products(OperatorSet& set) {
+  for (auto* part : {&set.forward, &set.input_gradient, &set.weight_gradient}) split_products(*part);
+}
+
 /// Elements of the tokens of this rank, and of their copies, one an expert.
 struct Copies {
   explicit Copies(const Context& context)
@@ -134,6 +150,10 @@ void add_experts(const Context& context, LayerOperators& layer) {
   layer.combine = combine_section(context);
   const auto [active, rows] = ActiveExperts(context);
   add_mlp(experts, {"expert ", active, rows, experts.expert_width, active * rows}, layer);
+  if (context.stack.single_experts) {
+    split_products(layer.fc1);
+    split_products(layer.fc2);
+  }
   if (context.model.shared_experts > 0) {
     const std::int64_t width = context.mlp_width * context.model.shared_experts;
     // Their input is kept already: it is the router's.
