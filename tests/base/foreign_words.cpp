@@ -44,6 +44,10 @@ TEST_CASE("a word of another tool says what it is here, as it is written there")
   CHECK(foreign_hint("gradient_accumulation_steps") ==
         "it is \"micro_batch\" of [strategy.megatron] here: how many there are follows from workload.global_batch and "
         "data");
+  for (const char* word : {"rail-optimized", "rail_optimized_fabric", "rail"})
+    CHECK(foreign_hint(word) == "it is \"rail-optimised\" here: fabric of a cluster");
+  CHECK(foreign_hint("rail-only").starts_with("it is \"rail-optimised\" here: fabric of a cluster; with "));
+  CHECK(foreign_hint("NCCL_PXN_DISABLE") == "it is \"pxn\" of [machine.topology.cluster] here");
   CHECK(foreign_hint("world_size") ==
         "it is \"nodes\" of [machine.topology.cluster] and \"gpus_per_node\" of [machine.topology.cluster] here");
 }

@@ -38,7 +38,25 @@ TEST_CASE("topologies that do not exist or say too little") {
   CHECK(errors_of(machine_text(fast_nodes +
                                "nodes = 2\ngpus_per_node = 4\nnic_bandwidth = \"1 GB/s\"\nnic_latency = \"1 us\"\n"
                                "fabric = \"fat-tree\"\n")) ==
-        Names{"m.toml:5:1: missing key \"nodes_per_leaf\", required for a fat tree"});
+        Names{"m.toml:5:1: missing key \"nodes_per_leaf\", required with fabric = \"fat-tree\""});
+}
+
+TEST_CASE("rail-optimised fabrics that say too little, or what has no effect") {
+  const std::string two =
+      fast_nodes + "nodes = 2\ngpus_per_node = 4\nnic_bandwidth = \"1 GB/s\"\nnic_latency = \"1 us\"\n";
+  CHECK(errors_of(machine_text(two + "fabric = \"rail-optimised\"\n")) ==
+        Names{"m.toml:5:1: missing key \"nodes_per_leaf\", required with fabric = \"rail-optimised\""});
+  CHECK(errors_of(machine_text(two + "fabric = \"rail-optimized\"\nnodes_per_leaf = 2\n")) ==
+        Names{"m.toml:13:10: \"fabric\": unknown choice \"rail-optimized\" (it is \"rail-optimised\" here: fabric of a "
+              "cluster), allowed: switch, fat-tree, rail-optimised"});
+  CHECK(errors_of(machine_text(two + "fabric = \"rail-optimised\"\nnodes_per_leaf = 0\n")) ==
+        Names{"m.toml:14:18: \"nodes_per_leaf\": 0 is out of range, allowed: 1 to 2147483647"});
+  CHECK(errors_of(machine_text(two + "fabric = \"rail-optimised\"\nnodes_per_leaf = 2\npxn = 1\n")) ==
+        Names{"m.toml:15:7: \"pxn\": a whole number is not allowed here, expected true or false"});
+  CHECK(warnings_of(machine_text(two + "pxn = false\nspines = 2\n")) ==
+        Names{"m.toml:13:7: pxn has no effect with fabric = \"switch\"; \"rail-optimised\" has rails",
+              "m.toml:14:10: spines has no effect with fabric = \"switch\"; \"fat-tree\" and \"rail-optimised\" have "
+              "leaves and spines"});
 }
 
 TEST_CASE("wafers and meshes of several sizes, and places on them") {

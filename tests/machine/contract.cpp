@@ -19,6 +19,8 @@ const std::string nodes =
 std::vector<Case> cases() {
   const std::string cluster = "kind = \"cluster\"\n" + nodes;
   const std::string tree = cluster + "fabric = \"fat-tree\"\nnodes_per_leaf = 2\nspines = 3\n";
+  const std::string rails = cluster + "fabric = \"rail-optimised\"\nnodes_per_leaf = 2\nspines = 3\n";
+  const std::string spined = rails + "pxn = false\n";
   const std::string shared = "nics_per_node = 2\npcie_bandwidth = \"32 GB/s\"\n";
   const std::string wafers = "kind = \"wafers\"\nwafers = 3\ncolumns = 3\nrows = 2\n" + speeds +
                              "wafer_bandwidth = \"50 GB/s\"\nwafer_latency = \"300 ns\"\n";
@@ -55,6 +57,21 @@ std::vector<Case> cases() {
       {tree + "nodes = 5\ngpus_per_node = 4\n", dead("switch = \"spine 1\"") + dead("device = 7"), 4},
       {tree + "nodes = 5\ngpus_per_node = 4\ninside = \"ring\"\n" + shared, "", 6},
       {tree + "nodes = 2\ngpus_per_node = 3\n", "", 2},
+      // Farthest over rails: inside the node to another rail (2 hops over a switch, 2 on a ring of 4), and from its
+      // leaf over a spine to that of other nodes (4). Without pxn the spine alone, and 2 hops more where NICs are
+      // shared.
+      {rails + "nodes = 5\ngpus_per_node = 4\n", "", 6},
+      {spined + "nodes = 5\ngpus_per_node = 4\n", "", 4},
+      {rails + "nodes = 2\ngpus_per_node = 4\n", "", 4},
+      {rails + "nodes = 5\ngpus_per_node = 1\n", "", 4},
+      {rails + "nodes = 5\ngpus_per_node = 4\ninside = \"ring\"\n", "", 6},
+      {rails + "nodes = 5\ngpus_per_node = 4\ninside = \"fully-connected\"\n", "", 5},
+      {rails + "nodes = 5\ngpus_per_node = 4\n" + shared, "", 8},
+      {spined + "nodes = 5\ngpus_per_node = 4\n" + shared, "", 6},
+      // Whose rail is dead goes by that of a neighbour; to one whose rail is dead, a neighbour passes on.
+      {rails + "nodes = 5\ngpus_per_node = 4\n", dead("switch = \"leaf 5\"") + dead("device = 7"), 6},
+      {spined + "nodes = 5\ngpus_per_node = 4\n", dead("switch = \"spine 1\"") + dead("link = [\"gpu 1\", \"leaf 1\"]"),
+       6},
       // Three wafers of 3 x 2: 8 columns and a row apart at most. A dead joint in row 0 is passed in row 1 (a way of
       // its own row: two hops more, and the farthest pair goes down anyway).
       {wafers, "", 9},
@@ -77,6 +94,7 @@ std::vector<Case> cases() {
       {cluster + "nodes = 3\ngpus_per_node = 4\n" + host("links = [\"nvswitch 1\"]"), dead("switch = \"nvswitch 0\""),
        5},
       {tree + "nodes = 5\ngpus_per_node = 2\n" + host("links = [\"spine 1\"]"), "", 4},
+      {rails + "nodes = 5\ngpus_per_node = 2\n" + host("links = [\"leaf 1\"]"), "", 6},
       {switched + host("each = \"node\"\nlinks = [[0, 0]]"), "", 8},
       // As above, with a hop more to a bridge and from one.
       {mesh4 + bridged("links = [[0, 0], [1, 0], [2, 0], [3, 0]]"), "", 6},

@@ -69,6 +69,13 @@ inline std::vector<std::string> errors_of(const std::string& text) {
   return errors;
 }
 
+inline std::vector<std::string> warnings_of(const std::string& text) {
+  config::Diagnostics diagnostics;
+  const auto table = parse_machine_file(text, "m.toml", diagnostics);
+  if (table != nullptr) (void)build_machine(*table, diagnostics);
+  return diagnostics.warnings();
+}
+
 /// The names of the nodes on the way, both ends included; empty when there is none.
 inline std::vector<std::string> way(const Machine& machine, NodeId from, NodeId to) {
   std::vector<std::string> names;

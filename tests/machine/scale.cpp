@@ -28,9 +28,14 @@ const std::string ring = "kind = \"ring\"\ndevices = 4096\nbandwidth = \"150 GB/
 const std::string cluster =
     "kind = \"cluster\"\nnodes = 384\ngpus_per_node = 8\nnvlink_bandwidth = \"300 GB/s\"\nnvlink_latency = \"600 ns\"\n"
     "nic_bandwidth = \"25 GB/s\"\nnic_latency = \"2.7 us\"\nfabric = \"fat-tree\"\nnodes_per_leaf = 20\nspines = 80\n";
+// 12 groups of 32 nodes with 8 leaves each.
+const std::string rails =
+    "kind = \"cluster\"\nnodes = 384\ngpus_per_node = 8\nnvlink_bandwidth = \"300 GB/s\"\nnvlink_latency = \"600 ns\"\n"
+    "nic_bandwidth = \"25 GB/s\"\nnic_latency = \"2.7 us\"\nfabric = \"rail-optimised\"\nnodes_per_leaf = 32\nspines = "
+    "32\n";
 
 TEST_CASE("thousands of devices build in well under a second and a few MB") {
-  for (const std::string& topology : {ring, cluster}) {
+  for (const std::string& topology : {ring, cluster, rails}) {
     const Cost cost = cost_of(machine_text(topology));
     CHECK(cost.seconds < 0.5);
     CHECK(cost.bytes < 4'000'000);

@@ -65,12 +65,13 @@ class ClusterBuilder {
   }
 
   void add_nics(NodeId node) {
-    const NodeId leaf = leaves_[shape_.leaves() > 1 ? node / shape_.nodes_per_leaf : 0];
     const std::uint16_t nic_type = builder_.link_class("nic");
     for (NodeId i = 0; i < shape_.nics_per_node; ++i) {
+      const NodeId nic = node * shape_.nics_per_node + i;
+      const NodeId leaf = leaves_[shape_.leaf_of(nic)];
       NodeId end = node * shape_.gpus_per_node + i;
       if (shape_.shares_nics()) {
-        end = nics_[node * shape_.nics_per_node + i];
+        end = nics_[nic];
         const std::uint16_t pcie_type = builder_.link_class("pcie");
         const NodeId first_gpu = node * shape_.gpus_per_node + i * shape_.gpus_per_nic();
         for (NodeId gpu = first_gpu; gpu < first_gpu + shape_.gpus_per_nic(); ++gpu)
@@ -100,6 +101,7 @@ ClusterRouter::ClusterRouter(const ClusterShape& shape, std::vector<LinkId> firs
   first_nic_ = shape.devices() + (shape.has_nvswitches() ? shape.nodes : 0);
   first_leaf_ = first_nic_ + (shape.shares_nics() ? shape.nodes * shape.nics_per_node : 0);
   first_spine_ = first_leaf_ + shape.leaves();
+  gpus_per_nic_ = shape.gpus_per_nic();
 }
 
 LinkId ClusterRouter::next(NodeId at, NodeId to) const {
@@ -124,28 +126,27 @@ NodeId ClusterRouter::inside_choice(NodeId from, NodeId to) const {
 
 LinkId ClusterRouter::from_device(NodeId at, NodeId to) const {
   const NodeId size = shape_.gpus_per_node;
-  if (at / size == to / size) return first_link_[at] + inside_choice(at % size, to % size);
-  return first_link_[at] + inside_links();  // the NIC comes last
+  const bool stays =
+      at / size == to / size || (shape_.pxn && shape_.rail_of(shape_.nic_of(at)) != shape_.rail_of(shape_.nic_of(to)));
+  // The NIC comes last.
+  return first_link_[at] + (stays ? inside_choice(at % size, to % size) : inside_links());
+}
+
+LinkId ClusterRouter::from_nvswitch(NodeId at, NodeId to) const {
+  const bool passes = at - shape_.devices() == to / shape_.gpus_per_node || (shape_.pxn && shape_.rails > 1);
+  return passes ? first_link_[at] + to % shape_.gpus_per_node : no_link;
 }
 
 LinkId ClusterRouter::from_switch(NodeId at, NodeId to) const {
-  const NodeId node = to / shape_.gpus_per_node;
-  const NodeId index = to % shape_.gpus_per_node;
+  if (at < first_nic_) return from_nvswitch(at, to);
   const LinkId first = first_link_[at];
-  if (at < first_nic_) return at - shape_.devices() == node ? first + index : no_link;
-
-  const NodeId per_nic = shape_.gpus_per_nic();
-  const NodeId nic = node * shape_.nics_per_node + index / per_nic;
-  if (at < first_leaf_) return at - first_nic_ == nic ? first + index % per_nic : first + per_nic;
-
-  if (shape_.leaves() == 1) return first + nic;
-  const NodeId leaf = node / shape_.nodes_per_leaf;
+  const NodeId nic = to / gpus_per_nic_;
+  if (at < first_leaf_) return first + (at - first_nic_ == nic ? to % gpus_per_nic_ : gpus_per_nic_);
+  if (first_spine_ == first_leaf_ + 1) return first + nic;
+  const NodeId leaf = shape_.leaf_of(nic);
   if (at >= first_spine_) return first + leaf;
   const NodeId here = at - first_leaf_;
-  const NodeId first_node = here * shape_.nodes_per_leaf;
-  if (here == leaf) return first + nic - first_node * shape_.nics_per_node;
-  const NodeId ports = std::min(shape_.nodes_per_leaf, shape_.nodes - first_node) * shape_.nics_per_node;
-  return first + ports + nic % shape_.spines;
+  return here == leaf ? first + shape_.port_of(nic) : first + shape_.ports(here) + shape_.spine_of(nic);
 }
 
 void build_cluster(const ClusterShape& shape, Machine& machine) {
@@ -156,7 +157,7 @@ void build_cluster(const ClusterShape& shape, Machine& machine) {
     DevicePlace place;
     place.node = static_cast<int>(device / shape.gpus_per_node);
     place.x = static_cast<int>(device % shape.gpus_per_node);
-    if (shape.has_fabric()) place.nic = static_cast<int>(device / shape.gpus_per_nic());
+    if (shape.has_fabric()) place.nic = static_cast<int>(shape.nic_of(device));
     machine.places.push_back(place);
   }
 }

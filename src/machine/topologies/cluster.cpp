@@ -1,5 +1,6 @@
 // Nodes of GPUs with a switched fabric between them.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "../networks/cluster_network.hpp"
@@ -8,6 +9,22 @@
 
 namespace tessera::machine {
 namespace {
+
+/// What joins the NICs of several nodes. A kind with leaves takes one line.
+struct FabricKind {
+  const char* name;
+  bool has_leaves;  ///< below spines; else one switch joins all
+  bool has_rails;   ///< NIC i of each node hangs on leaf i of its nodes; else all NICs of a node on one leaf
+};
+constexpr std::array fabric_kinds{FabricKind{"switch", false, false}, FabricKind{"fat-tree", true, false},
+                                  FabricKind{"rail-optimised", true, true}};
+
+std::string kinds_with(bool FabricKind::*part) {
+  std::string names;
+  for (const FabricKind& kind : fabric_kinds)
+    if (kind.*part) names += (names.empty() ? "\"" : " and \"") + std::string(kind.name) + '"';
+  return names;
+}
 
 struct ClusterSpec {
   int nodes = 0;
@@ -24,10 +41,15 @@ struct ClusterSpec {
   BytesPerSecond pcie_bandwidth;
   Duration pcie_latency;
   std::string fabric;
+  bool pxn = true;
   int nodes_per_leaf = 0;
   int spines = 1;
   double oversubscription = 1;
   Duration spine_latency;
+
+  [[nodiscard]] const FabricKind& kind_of_fabric() const {
+    return *std::ranges::find(fabric_kinds, fabric, &FabricKind::name);
+  }
 };
 
 void declare_nodes(config::Schema<ClusterSpec>& s) {
@@ -86,10 +108,21 @@ void declare_fabric(config::Schema<ClusterSpec>& s) {
       .at_least("1 ps")
       .at_most("1 s")
       .otherwise("1 us");
-  s.choice("fabric", &ClusterSpec::fabric, {"switch", "fat-tree"},
-           "between nodes: one non-blocking switch, or leaf switches below spine switches")
+}
+
+void declare_leaves(config::Schema<ClusterSpec>& s) {
+  std::vector<std::string> names;
+  for (const FabricKind& kind : fabric_kinds) names.emplace_back(kind.name);
+  s.choice("fabric", &ClusterSpec::fabric, names,
+           "between nodes: one non-blocking switch, or leaf switches below spine switches, with all NICs of a node on "
+           "one leaf (fat-tree) or NIC i of each node on leaf i (rail-optimised)")
       .otherwise("switch");
-  s.integer("nodes_per_leaf", &ClusterSpec::nodes_per_leaf, "nodes on one leaf switch; required for a fat tree")
+  s.boolean("pxn", &ClusterSpec::pxn,
+            "rail-optimised: what goes to another rail of another node goes inside the node to the GPU of that rail "
+            "first, as NCCL does since 2.12 (PXN), and not over the spines")
+      .otherwise("true");
+  s.integer("nodes_per_leaf", &ClusterSpec::nodes_per_leaf,
+            "nodes on one leaf switch, or rail-optimised on as many leaves as a node has NICs; required with leaves")
       .at_least("1")
       .optional();
   s.integer("spines", &ClusterSpec::spines, "spine switches, each linked to every leaf")
@@ -114,6 +147,7 @@ const config::Schema<ClusterSpec>& cluster_schema() {
         "Nodes of GPUs; NVLink (or its like) inside, NICs and a switched fabric between them.");
     declare_nodes(s);
     declare_fabric(s);
+    declare_leaves(s);
     return s;
   }();
   return schema;
@@ -155,18 +189,22 @@ class Checks {
 
 bool check(const ClusterSpec& spec, const config::Table& table, config::Diagnostics& diagnostics) {
   Checks checks(table, diagnostics);
+  const FabricKind& fabric = spec.kind_of_fabric();
   checks.device_count(std::int64_t{spec.nodes} * spec.gpus_per_node);
   if (spec.nodes > 1) {
     checks.require("nic_bandwidth", "with more than one node");
     checks.require("nic_latency", "with more than one node");
-    if (spec.fabric == "fat-tree") checks.require("nodes_per_leaf", "for a fat tree");
+    if (fabric.has_leaves) checks.require("nodes_per_leaf", "with fabric = \"" + spec.fabric + '"');
     if (spec.nics_per_node > 0 && spec.nics_per_node != spec.gpus_per_node) {
       checks.divides("nics_per_node", spec.nics_per_node, spec.gpus_per_node);
       checks.require("pcie_bandwidth", "where GPUs share a NIC");
     }
   }
-  if (spec.fabric != "fat-tree") {
-    const std::string because = "with fabric = \"switch\"; fabric = \"fat-tree\" has leaves and spines";
+  const std::string with_this = "with fabric = \"" + spec.fabric + "\"; ";
+  if (!fabric.has_rails)
+    checks.without_effect("pxn", spec.pxn, with_this + kinds_with(&FabricKind::has_rails) + " has rails");
+  if (!fabric.has_leaves) {
+    const std::string because = with_this + kinds_with(&FabricKind::has_leaves) + " have leaves and spines";
     checks.without_effect("nodes_per_leaf", spec.nodes_per_leaf == 0, because);
     checks.without_effect("spines", spec.spines == ClusterSpec{}.spines, because);
     checks.without_effect("oversubscription", spec.oversubscription == ClusterSpec{}.oversubscription, because);
@@ -197,13 +235,16 @@ ClusterShape shape_of(const ClusterSpec& spec) {
   shape.nic_latency = spec.nic_latency;
   shape.pcie_bandwidth = spec.pcie_bandwidth;
   shape.pcie_latency = spec.pcie_latency;
-  if (spec.fabric == "fat-tree") {
-    shape.nodes_per_leaf = static_cast<NodeId>(std::min(spec.nodes_per_leaf, spec.nodes));
-    shape.spines = static_cast<NodeId>(spec.spines);
-    const double below = static_cast<double>(spec.nodes_per_leaf) * static_cast<double>(shape.nics_per_node);
-    shape.uplink_bandwidth = scaled(shape.nic_bandwidth, below / (spec.oversubscription * spec.spines));
-    shape.uplink_latency = spec.spine_latency;
+  if (!spec.kind_of_fabric().has_leaves) return shape;
+  shape.nodes_per_leaf = static_cast<NodeId>(std::min(spec.nodes_per_leaf, spec.nodes));
+  if (spec.kind_of_fabric().has_rails) {
+    shape.rails = shape.nics_per_node;
+    shape.pxn = spec.pxn;
   }
+  shape.spines = static_cast<NodeId>(spec.spines);
+  const double below = static_cast<double>(spec.nodes_per_leaf) * shape.nics_on_a_leaf_per_node();
+  shape.uplink_bandwidth = scaled(shape.nic_bandwidth, below / (spec.oversubscription * spec.spines));
+  shape.uplink_latency = spec.spine_latency;
   return shape;
 }
 
@@ -216,7 +257,8 @@ void build_from_cluster(const config::Table& table, Machine& machine, config::Di
 }  // namespace
 
 TopologyKind cluster_topology() {
-  return {"cluster", "nodes of GPUs (NVSwitch, ring or fully connected inside), NICs, a switch or a fat tree outside",
+  return {"cluster",
+          "nodes of GPUs (NVSwitch, ring or fully connected inside), NICs, a switch, a fat tree or rails outside",
           []() -> const config::SchemaBase& { return cluster_schema(); }, build_from_cluster};
 }
 
