@@ -40,9 +40,9 @@ class Machine:
 
     def __init__(self, rng):
         self.rng, self.faults, self.dead, self.grid, self.hosts = rng, [], 0, None, []
-        self.kind = rng.choice(["ring", "mesh", "mesh", "mesh", "torus", "torus", "cluster", "cluster", "fat-tree", "package", "wafers", "mesh-switch"])
-        self.topology = {"kind": f'"{"cluster" if self.kind == "fat-tree" else self.kind}"'}
-        {"ring": self.ring, "package": self.package, "cluster": self.cluster, "fat-tree": self.fat_tree, "wafers": self.meshes, "mesh-switch": self.meshes}.get(self.kind, self.a_grid)()
+        self.kind = rng.choice(["ring", "mesh", "mesh", "mesh", "torus", "torus", "cluster", "cluster", "fat-tree", "rail-optimised", "package", "wafers", "mesh-switch"])
+        self.topology = {"kind": f'"{"cluster" if self.kind in ("fat-tree", "rail-optimised") else self.kind}"'}
+        {"ring": self.ring, "package": self.package, "cluster": self.cluster, "fat-tree": self.leaves, "rail-optimised": self.leaves, "wafers": self.meshes, "mesh-switch": self.meshes}.get(self.kind, self.a_grid)()
         if rng.random() < 0.25:
             self.add_hosts()
         if rng.random() < 0.3:
@@ -99,10 +99,13 @@ class Machine:
                           "nvlink_latency": latency(self.rng), "nics_per_node": nics, "nic_bandwidth": bandwidth(self.rng), "nic_latency": latency(self.rng),
                           "pcie_bandwidth": bandwidth(self.rng)}
 
-    def fat_tree(self):
+    def leaves(self):
         self.cluster()
-        self.topology |= {"fabric": '"fat-tree"', "nodes_per_leaf": self.rng.randint(1, 2), "spines": self.rng.randint(1, 2), "oversubscription": self.rng.choice([0.7, 1.0, 2.0])}
-        if self.topology["nodes"] > self.topology["nodes_per_leaf"] and self.rng.random() < 0.5:
+        self.topology |= {"fabric": f'"{self.kind}"', "nodes_per_leaf": self.rng.randint(1, 2), "spines": self.rng.randint(1, 2), "oversubscription": self.rng.choice([0.7, 1.0, 2.0])}
+        if self.kind == "rail-optimised":
+            self.topology["pxn"] = lower(self.rng)
+        leaves = -(-self.topology["nodes"] // self.topology["nodes_per_leaf"]) * (self.topology["nics_per_node"] if self.kind == "rail-optimised" else 1)
+        if self.topology["nodes"] > 1 and leaves > 1 and self.rng.random() < 0.5:
             self.faults.append(f'link = ["leaf 0", "spine 0"]\nbandwidth = {self.rng.choice([0.25, 0.5])}\n')
 
     def effect(self):

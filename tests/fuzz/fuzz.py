@@ -111,7 +111,7 @@ class Case:
 
     def make_machine(self, corpus, vocabulary):
         machine = self.rng.choice(sorted(corpus.machines))
-        users = {"cluster": ["megatron", "primepar"], "ring": ["t3", "kernels"], "mesh": ["script"], "torus": ["generation"], "package": ["package"], "fat-tree": ["experts"]}
+        users = {"cluster": ["megatron", "primepar"], "ring": ["t3", "kernels"], "mesh": ["script"], "torus": ["generation"], "package": ["package"], "fat-tree": ["experts"], "rails": ["experts"]}
         self.name = self.rng.choice(users[machine])
         text = re.sub(rb'machine = "[\w-]+"', b'machine = "machine.toml"', corpus.experiments[self.name])
         self.files["x.toml"] = text

@@ -95,7 +95,7 @@ TEST_CASE("replicas that cannot be folded because of ties, on several ranks: all
   CHECK_FALSE(compare_folded(random_replicas(50), 0, world.comm));
 }
 
-TEST_CASE("folded replicas on meshes, tori, rings and in packages: the rows of several ranks are those of one") {
+TEST_CASE("folded replicas on sites of every kind: the rows of several ranks are those of one") {
   World world;
   std::uint64_t folded = 0;
   for (const SiteKind kind : site_kinds) {

@@ -9,7 +9,7 @@ namespace tessera::test {
 /// Case `index`: nodes behind a switch or a fat tree; on them replicas, one after another or mixed, with operators,
 /// messages and collectives within each, over all that have the same part, and over everybody.
 [[nodiscard]] ProgramCase random_replicas(std::uint64_t index);
-/// The same on a mesh, a torus, a ring or in a package, with dead links and spare devices.
+/// The same on a mesh, a torus, a ring, in a package or on rails, with dead links and spare devices.
 [[nodiscard]] ProgramCase random_replicas_on(SiteKind kind, std::uint64_t index);
 /// The same on a mesh or torus: half of the collectives by `mesh` or `mesh-scatter`, in replicas that list their
 /// members at random.

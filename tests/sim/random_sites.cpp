@@ -20,7 +20,11 @@ class SiteMaker {
   SiteMaker(SiteKind kind, std::uint64_t index) : random_(index, random_stream("sites")), kind_(kind) {}
 
   Site make() {
-    kind_ == SiteKind::mesh || kind_ == SiteKind::torus ? make_grid() : make_ring();
+    if (kind_ == SiteKind::rails) {
+      make_rails();
+    } else {
+      kind_ == SiteKind::mesh || kind_ == SiteKind::torus ? make_grid() : make_ring();
+    }
     machine::Machine& made = site_.machine;
     made.network.packet = Bytes{packet_bytes};
     const std::vector<machine::DevicePlace> places = made.places;
@@ -71,13 +75,37 @@ class SiteMaker {
     const auto spares = static_cast<std::uint32_t>(below(3) == 0 ? 1 + below(3) : 0);
     machine::build_ring(replicas * width + spares, {bandwidth(), latency(), kind_ == SiteKind::ring}, "ring",
                         site_.machine);
-    const bool is_mixed = below(3) == 0;
+    add_replicas(replicas, width, below(3) == 0);
+    site_.is_even = spares == 0;
+  }
+
+  // Replicas of so many devices one after another, or of every so many-th one; in some the last node is spare. Leaves
+  // may have one node or all, and the last ones fewer than others.
+  void make_rails() {
+    const auto nodes = static_cast<std::uint32_t>(2 + below(4)), gpus = static_cast<std::uint32_t>(1 + below(4));
+    const std::uint32_t spares = below(4) == 0 ? 1 : 0;
+    machine::ClusterShape shape = small_cluster(nodes + spares, gpus);
+    shape.inside =
+        std::array{machine::Inside::nvswitch, machine::Inside::ring, machine::Inside::fully_connected}[below(3)];
+    if (below(4) == 0) shape.nics_per_node = divisor_of(gpus);
+    shape.rails = shape.nics_per_node;
+    shape.pxn = below(2) == 0;
+    shape.nodes_per_leaf = below(2) == 0 ? divisor_of(nodes) : static_cast<NodeId>(1 + below(nodes));
+    shape.spines = static_cast<NodeId>(1 + below(3));
+    shape.uplink_bandwidth = bandwidth();
+    shape.uplink_latency = latency();
+    machine::build_cluster(shape, site_.machine);
+    const std::uint32_t width = below(2) == 0 ? gpus : divisor_of(nodes * gpus);
+    add_replicas(nodes * gpus / width, width, below(3) == 0);
+    site_.is_even = spares == 0;
+  }
+
+  void add_replicas(std::uint32_t replicas, std::uint32_t width, bool is_mixed) {
     for (std::uint32_t replica = 0; replica < replicas; ++replica) {
       site_.replicas.emplace_back();
       for (std::uint32_t part = 0; part < width; ++part)
         site_.replicas.back().push_back(is_mixed ? part * replicas + replica : replica * width + part);
     }
-    site_.is_even = spares == 0;
   }
 
   // A slow device, dead spares, and dead links: one, or the corresponding ones of all replicas.

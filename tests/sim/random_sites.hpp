@@ -1,4 +1,4 @@
-// Keyed random machines without switches, with dead links and spare devices, and replicas that stand on them.
+// Keyed random machines with dead links and spare devices, and replicas that stand on them.
 #pragma once
 
 #include <array>
@@ -14,8 +14,10 @@ enum class SiteKind : std::uint8_t {
   torus,
   ring,     ///< both ways
   package,  ///< a ring one way
+  rails,    ///< a cluster with a rail-optimised fabric
 };
-inline constexpr std::array site_kinds{SiteKind::mesh, SiteKind::torus, SiteKind::ring, SiteKind::package};
+inline constexpr std::array site_kinds{SiteKind::mesh, SiteKind::torus, SiteKind::ring, SiteKind::package,
+                                       SiteKind::rails};
 
 struct Site {
   machine::Machine machine;

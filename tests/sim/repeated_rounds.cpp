@@ -107,7 +107,7 @@ TEST_CASE("periods: 200 random loops take the same picoseconds as round by round
   CHECK(skips >= random_cases(20));
 }
 
-TEST_CASE("periods: random loops on meshes, tori, rings and packages do as well") {
+TEST_CASE("periods: random loops on sites of every kind do as well") {
   std::uint64_t skips = 0;
   for (std::uint64_t index = 0; index < random_cases(40); ++index) {
     for (const SiteKind kind : site_kinds) {
