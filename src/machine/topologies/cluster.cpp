@@ -117,10 +117,6 @@ void declare_leaves(config::Schema<ClusterSpec>& s) {
            "between nodes: one non-blocking switch, or leaf switches below spine switches, with all NICs of a node on "
            "one leaf (fat-tree) or NIC i of each node on leaf i (rail-optimised)")
       .otherwise("switch");
-  s.boolean("pxn", &ClusterSpec::pxn,
-            "rail-optimised: what goes to another rail of another node goes inside the node to the GPU of that rail "
-            "first, as NCCL does since 2.12 (PXN), and not over the spines")
-      .otherwise("true");
   s.integer("nodes_per_leaf", &ClusterSpec::nodes_per_leaf,
             "nodes on one leaf switch, or rail-optimised on as many leaves as a node has NICs; required with leaves")
       .at_least("1")
@@ -138,6 +134,10 @@ void declare_leaves(config::Schema<ClusterSpec>& s) {
       .at_least("1 ps")
       .at_most("1 s")
       .otherwise("500 ns");
+  s.boolean("pxn", &ClusterSpec::pxn,
+            "rail-optimised: what goes to another rail of another node goes inside the node to the GPU of that rail "
+            "first, as NCCL does since 2.12 (PXN), and not over the spines")
+      .otherwise("true");
 }
 
 const config::Schema<ClusterSpec>& cluster_schema() {
