@@ -156,7 +156,7 @@ std::shared_ptr<Table> parse_recipe(const std::string& text, const std::string& 
 /// Of a file's content, its name, and the table whose key names it.
 using Parser = std::shared_ptr<Table> (*)(const std::string&, const std::string&, Table&, config::Diagnostics&);
 
-/// A recipe's operations run besides those of the recipe that it includes.
+/// A recipe's operations run besides those of the recipe that it includes; an empty list leaves those out.
 void add_operations(const Table& base, Table& own) {
   const auto operations_of = [](const Table& recipe) -> const Value* {
     const Value* workload = recipe.find("workload");
@@ -164,6 +164,7 @@ void add_operations(const Table& base, Table& own) {
   };
   const Value *theirs = operations_of(base), *ours = operations_of(own);
   if (theirs == nullptr || ours == nullptr || theirs->array() == nullptr || ours->array() == nullptr) return;
+  if (ours->array()->empty()) return;
   std::vector<Value> both = *theirs->array();
   both.insert(both.end(), ours->array()->begin(), ours->array()->end());
   own.find("workload")->table()->set("operations", {both, ours->where()});
@@ -322,9 +323,11 @@ void inline_recipe(Table& root, const SearchPath& search, config::Diagnostics& d
   const Value name = *found;
   const auto recipe = read_recipe(name, search, diagnostics);
   root.erase("recipe");
+  root.erase("measured");  // of another recipe, which a resolved experiment had
   if (recipe == nullptr) return;
   add_recipe(root, name, *recipe, diagnostics);
-  add_measured_jobs(root, *name.string(), search, diagnostics);
+  if (const auto file = find(*name.string(), recipes, search, folder_of(name, search)))
+    add_measured_jobs(root, *file, search.files, diagnostics);
 }
 
 void inline_all(Table& root, const SearchPath& search, config::Diagnostics& diagnostics) {

@@ -36,7 +36,8 @@ void add_stack(config::Schema<Workload>& s) {
       .otherwise("grouped");
   std::vector<workload::AddedOperation> Workload::*operations = &Workload::operations;
   s.tables("operations", operations, workload::operation_schema(),
-           "kernels that the software stack runs in a layer besides; a list replaces that of a recipe")
+           "kernels that the software stack runs in a layer besides; a list replaces that of its recipe, and a "
+           "recipe's goes behind that of a recipe that it includes")
       .optional();
 }
 

@@ -82,6 +82,8 @@ std::string problem_of(const AddedOperation& operation) {
     return "an operation that moves nothing, allowed: forward or backward of more than 0 B";
   if (!operation.replaces.empty() && operation.forward.value() == 0)
     return "in place of \"" + operation.replaces + "\" nothing would run, allowed: forward of more than 0 B";
+  if (operation.tokens == "own" && (operation.width == "copies" || operation.width == "router-logits"))
+    return "width \"" + operation.width + "\" is of the rank's own tokens anyway, allowed: tokens = \"all\"";
   if (operation.tokens == "own" && operation.width != "hidden")
     return "width \"" + operation.width + "\" is not cut along the sequence, allowed: tokens = \"all\"";
   return {};

@@ -144,8 +144,9 @@ TEST_CASE("of a stack and kind that were measured, the text says how far jobs we
     CHECK(Loaded(config::to_toml(*source.table)).experiment->calibration == experiment->calibration);
     return experiment->calibration;
   };
-  CHECK(text("gpu") == "calibrated; jobs of this kind were within 3.2 % (4 measured, 1.5 % in the mean)");
+  CHECK(text("gpu") == "calibrated; jobs of this kind were within 3.2 % of 4 measured, 1.5 % in the mean");
   CHECK(text("another gpu") == "calibrated; no measured jobs of this kind");
+  CHECK(text("gpu", "workload.datatype=fp8").ends_with("no measured jobs of this kind"));  // measured in 16 bits
   // Whoever says a rate himself is told that alone.
   CHECK(text("gpu", "cost.matrix_efficiency=1") == "calibrated, the experiment's own cost.matrix_efficiency");
 }

@@ -73,6 +73,8 @@ TEST_CASE("a recipe's operations run besides those of the recipe that it include
   };
   CHECK(names("") == std::vector<std::string>{"first", "second"});
   CHECK(names(operation("own")) == std::vector<std::string>{"own"});
+  folder.write("recipes/new.toml", "source = \"none\"\ninclude = \"old\"\n[workload]\noperations = []\n");
+  CHECK(names("").empty());
 }
 
 TEST_CASE("the experiment's own keys, the command line's too, win over those of the recipe") {

@@ -171,6 +171,9 @@ TEST_CASE("sharding: what cannot be is refused in a line, and what changes nothi
   CHECK(errors("flat_parameters = true").empty());
   CHECK(job.diagnostics.warnings() ==
         Lines{"strategy.toml:1:19: flat_parameters has no effect without data_sharding = \"parameters\""});
+  const Plan streamed = job.plan("weight_streaming = \"devices\"\nflat_parameters = true");
+  CHECK(job.diagnostics.warnings() == Lines{"strategy.toml:2:19: flat_parameters has no effect with weight_streaming"});
+  CHECK(streamed.program.operators == job.plan("weight_streaming = \"devices\"").program.operators);
   CHECK(errors(sharded + "overlap_gradient_reduction = true").empty());
   CHECK(job.diagnostics.warnings() ==
         Lines{"strategy.toml:2:30: overlap_gradient_reduction has no effect with data_sharding = \"parameters\": "

@@ -177,6 +177,8 @@ class Accuracy(unittest.TestCase):
     def test_kinds_are_by_recipe_device_and_experts(self):
         grok = next(row for row in read() if row["model"] == "Grok-1" and row.source == "dgxc-25.01-grok")
         self.assertEqual(accuracy.kind(grok.file, settings(grok)), ("nemo-2024-flash-attention-2", "H100 SXM 80 GB", True))
+        mixtral = rows_of("mcore-moe")[0]  # whose model is a file of its own
+        self.assertEqual(accuracy.kind(mixtral.file, settings(mixtral)), ("megatron-core-0.8", "H100 SXM 80 GB", True))
         row = rows_of("llm-foundry")[0]
         self.assertEqual(accuracy.kind(row.file, settings(row)), ("llm-foundry-2023", "H100 SXM 80 GB", False))
         self.assertEqual(accuracy.kind("megatron/22b-full.toml", ()), ("megatron-lm-2022", "A100 SXM 80 GB", False))

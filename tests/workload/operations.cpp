@@ -179,6 +179,8 @@ TEST_CASE("what an operation cannot be is said in a line") {
   CHECK(problem(begin) == "an operation that moves nothing, allowed: forward or backward of more than 0 B");
   CHECK(problem(begin + "backward = \"4 B\"\nreplaces = \"rotary\"") ==
         "in place of \"rotary\" nothing would run, allowed: forward of more than 0 B");
+  CHECK(problem(begin + "forward = \"4 B\"\nwidth = \"copies\"\ntokens = \"own\"") ==
+        "width \"copies\" is of the rank's own tokens anyway, allowed: tokens = \"all\"");
   CHECK(problem(begin + "forward = \"4 B\"\nwidth = \"mlp\"\ntokens = \"own\"") ==
         "width \"mlp\" is not cut along the sequence, allowed: tokens = \"all\"");
   CHECK(problem(begin + "forward = \"4 B\"\nwith = [\"rotry\"]").find("unknown condition \"rotry\" (did you mean") ==

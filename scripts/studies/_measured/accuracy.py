@@ -28,11 +28,16 @@ def kind(file, values):
     """(recipe, device, whether the model has experts) of an experiment file and what is set over it."""
     written, own = tomllib.loads((EXPERIMENTS / file).read_text()), dict(values)
     machine = own.get("machine.include", written["machine"]["include"] if isinstance(written["machine"], dict) else written["machine"])
-    return own.get("recipe", written["recipe"]), device(machine), written["model"].get("experts", 0) > 0
+    return own.get("recipe", written["recipe"]), stock("machines", machine)["machine"]["device"]["name"], has_experts(written["model"])
 
 
-def device(machine):
-    return tomllib.loads((ROOT / "inputs" / "machines" / f"{machine}.toml").read_text())["machine"]["device"]["name"]
+def stock(folder, name):
+    return tomllib.loads((ROOT / "inputs" / folder / f"{name}.toml").read_text())
+
+
+def has_experts(model):
+    name = model if isinstance(model, str) else model.get("include")
+    return (isinstance(model, dict) and "experts" in model) or (name is not None and "experts" in stock("models", name))
 
 
 def text(found):

@@ -10,7 +10,7 @@ from _runs import deviation, max_abs, mean_abs, table
 
 from .rows import settings
 
-ROWS_ON_THE_PAGE = 10  # of a source; of more there is a file alone
+ROWS_ON_THE_PAGE = 9  # of a source; of more there is a file alone
 TIE = 0.01  # cuts whose measured times are nearer to each other than that have no order
 
 

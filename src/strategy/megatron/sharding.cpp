@@ -40,7 +40,7 @@ Operator elementwise(const Cut& cut, const char* name, std::int64_t read, std::i
 void cast_part(Writer& main, Unit unit, Activity activity) {
   constexpr std::int64_t kept = 4;  // B
   const Cut& cut = main.cut();
-  if (!cut.options.flat_parameters) return;
+  if (!cut.options.flat_parameters || cut.element() == kept) return;
   const std::int64_t part = part_of_unit(cut, unit);
   main.run({elementwise(cut, "cast of the part", kept * part, cut.element() * part)}, activity);
 }

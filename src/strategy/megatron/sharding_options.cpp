@@ -15,8 +15,11 @@ class ShardingReader {
       : table_(table), job_(job), cut_(cut), options_(cut.options), diagnostics_(diagnostics) {}
 
   void run() {
-    if (!options_.shards_parameters() || options_.streams_weights())
-      warn_if_given("flat_parameters", &Options::flat_parameters, "without data_sharding = \"parameters\"");
+    if (!options_.shards_parameters() || options_.streams_weights()) {
+      warn_if_given("flat_parameters", &Options::flat_parameters,
+                    options_.streams_weights() ? "with weight_streaming" : "without data_sharding = \"parameters\"");
+      options_.flat_parameters = false;
+    }
     if (!options_.shards_parameters() && !options_.streams_weights()) {
       const char* where = "without data_sharding = \"parameters\" or weight_streaming";
       warn_if_given("gather_ahead", &Options::gather_ahead, where);

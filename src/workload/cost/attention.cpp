@@ -1,6 +1,8 @@
 #include "attention.hpp"
 
-#include <cmath>
+#include <algorithm>
+
+#include "tessera/base/time.hpp"
 
 namespace tessera::workload::cost {
 
@@ -15,7 +17,7 @@ const config::Schema<AttentionKernels>& attention_kernels_schema() {
     config::Schema<AttentionKernels> s("cost.attention_kernels", "How fast a library's fused attention is.");
     s.choice("library", &AttentionKernels::library, attention_libraries(), "whose kernels they are");
     s.integer("head_dim", &AttentionKernels::head_dim,
-              "size of the heads they were measured for; the nearest one of the library counts")
+              "size of the heads they were measured for; of the library the nearest one counts, the first of two alike")
         .at_least("1")
         .at_most("65536");
     s.number("efficiency", &AttentionKernels::efficiency, "fraction of peak over many keys")
@@ -39,15 +41,19 @@ double AttentionRate::flops_at_peak(const Operator& op) const {
 }
 
 const AttentionKernels* AttentionRate::kernels_for(std::int64_t head_dim) const {
-  const auto octaves = [&](const AttentionKernels& kernels) {
-    return std::abs(std::log2(static_cast<double>(kernels.head_dim) / static_cast<double>(head_dim)));
-  };
+  // Sizes are as near as their ratio; ratios are compared crosswise, in integers.
+  const auto larger = [&](std::int64_t size) { return std::max(size, head_dim); };
+  const auto smaller = [&](std::int64_t size) { return std::min(size, head_dim); };
   const AttentionKernels* nearest = nullptr;
   for (const AttentionKernels& kernels : attention_kernels) {
     if (kernels.library != attention_library) continue;
-    const bool is_nearer = nearest == nullptr || octaves(kernels) < octaves(*nearest) ||
-                           (octaves(kernels) == octaves(*nearest) && kernels.head_dim < nearest->head_dim);
-    if (is_nearer) nearest = &kernels;
+    if (nearest == nullptr) {
+      nearest = &kernels;
+      continue;
+    }
+    const std::int64_t own = kernels.head_dim, best = nearest->head_dim;
+    const Int128 ratio = Int128{larger(own)} * smaller(best), least = Int128{larger(best)} * smaller(own);
+    if (ratio < least || (ratio == least && own < best)) nearest = &kernels;
   }
   return nearest;
 }

@@ -18,9 +18,9 @@ struct AttentionKernels {
 
 /// Fused attention, for a cost model whose parameters derive from it.
 struct AttentionRate {
-  double attention_efficiency = 0;  ///< of a library that has no kernels below, as is the next one
-  std::int64_t attention_ramp = 0;
-  std::string attention_library;  ///< empty: the machine's own choice, the two above
+  double attention_efficiency = 0;  ///< where attention_library has no kernels among attention_kernels
+  std::int64_t attention_ramp = 0;  ///< there, too
+  std::string attention_library;    ///< empty: the machine's own choice
   std::vector<AttentionKernels> attention_kernels;
 
   /// FLOP at peak that an attention operator takes as long as: each query is charged `ramp` keys beside those that it

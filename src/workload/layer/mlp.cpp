@@ -1,10 +1,16 @@
 // The dense MLP and the experts of a MoE layer on one rank.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "context.hpp"
+#include "tessera/base/error.hpp"
 
 namespace tessera::workload::layer {
 namespace {
+
+/// Each of them is an operator of its own.
+constexpr std::int64_t most_single_experts = 4096;
 
 /// One MLP, or `batch` experts of the same width at once.
 struct Mlp {
@@ -151,6 +157,9 @@ void add_experts(const Context& context, LayerOperators& layer) {
   const auto [active, rows] = ActiveExperts(context);
   add_mlp(experts, {"expert ", active, rows, experts.expert_width, active * rows}, layer);
   if (context.stack.single_experts) {
+    if (active > most_single_experts)
+      throw KeyError("workload.expert_products", fmt::format("\"single\" of {} experts on a device, allowed: up to {}",
+                                                             active, most_single_experts));
     split_products(layer.fc1);
     split_products(layer.fc2);
   }

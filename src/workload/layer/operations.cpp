@@ -77,6 +77,7 @@ std::vector<Operator> kernels(const Context& context, const AddedOperation& oper
   if (an_element.value() == 0) return {};
   const std::int64_t tokens = operation.tokens == "own" ? context.tokens_cut : context.tokens;
   const std::int64_t elements = std::ranges::find(widths, operation.width, &Width::name)->elements(context, tokens);
+  if (elements == 0) return {};
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(elements, an_element.value(), &bytes))
     throw KeyError("workload.operations", "\"" + operation.name + "\" moves more than 9.2 EB in a layer");
