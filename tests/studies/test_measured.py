@@ -115,7 +115,7 @@ class Order(unittest.TestCase):
 
 class Collectives(unittest.TestCase):
     def row(self, **values):
-        return {"source_id": "a source", "machine": "h100-cluster", "nodes": "2", "gpus_per_node": "4", "nics_per_node": "4", "op": "all-reduce", "bytes": str(1 << 20), "seconds": "0.001"} | values
+        return {"source_id": "a source", "machine": "h100-cluster", "nodes": "2", "gpus_per_node": "4", "nics_per_node": "4", "op": "all-reduce", "bytes": str(1 << 20), "seconds": "0.001", "taken": ""} | values
 
     def test_every_row_is_a_step_on_a_machine_that_there_is(self):
         for row in collectives.read():
@@ -128,11 +128,12 @@ class Collectives(unittest.TestCase):
         # 1 MiB in 1 ms, all-reduced over eight: 2 x 7/8 of it pass each link, 1.835 GB/s; half of that where it takes twice as long.
         self.assertAlmostEqual(collectives.bus(self.row(), 1e-3), 1.835, 3)
         self.assertAlmostEqual(collectives.bus(self.row(op="reduce-scatter"), 1e-3), 0.9175, 3)
-        rows = [self.row(), self.row(bytes=str(1 << 30), seconds="1"), self.row(bytes=str(1 << 31), seconds="1", nics_per_node="2")]
-        found = collectives.outcome(rows, [0.002, 0.9, 1.3])
+        rows = [self.row(), self.row(bytes=str(1 << 30), seconds="1"), self.row(bytes=str(1 << 31), seconds="1", nics_per_node="2"), self.row(bytes="8192", taken="FP16; fitted to")]
+        found = collectives.outcome(rows, [0.002, 0.9, 1.3, 7])  # the last one does not count
         self.assertEqual(found.summary, {"collectives_small_mean_pct": "100.0", "collectives_small_most_pct": "100.0", "collectives_large_mean_pct": "20.0", "collectives_large_most_pct": "30.0"})
-        self.assertIn("| a source | 2 x 4 H100, 2 NICs | all-reduce | 2,048 |", found.tables["measured-collectives"])
-        self.assertIn("| 2 x 4 H100 | all-reduce | 1 | 2 | 1 | +100.0 |", found.tables["measured-collectives"])
+        self.assertIn("| a source | 2 x 4 H100, 2 NICs | all-reduce | 2,048 MiB |", found.tables["measured-collectives"])
+        self.assertIn("| 2 x 4 H100 | all-reduce | 1 MiB | 2 | 1 | +100.0 |", found.tables["measured-collectives"])
+        self.assertRegex(found.tables["measured-collectives"], r"8 KiB .* fitted \|")
 
 
 class Decode(unittest.TestCase):

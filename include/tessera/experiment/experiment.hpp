@@ -93,7 +93,7 @@ struct Experiment {
   strategy::Workload workload;
   std::unique_ptr<workload::CostModel> cost;
   program::CollectiveChoices collectives;
-  std::string calibration;  ///< calibration_text(); of a calibrated one: and what to expect, by measured jobs like it
+  std::string calibration;  ///< calibration_text(), behind which stands what to expect where that is "calibrated"
   Record record;
   SimulationSettings simulation;
   TrainingSettings training;

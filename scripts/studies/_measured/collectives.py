@@ -30,14 +30,24 @@ def study(simulator):
 
 def outcome(rows, simulated):
     found = [deviation(time, float(row["seconds"])) for row, time in zip(rows, simulated)]
-    lines = [(row["source_id"], where(row), row["op"], f"{int(row['bytes']) / MIB:,.0f}", *[f"{bus(row, time):.0f}" for time in (float(row["seconds"]), simulated[i])], f"{found[i]:+.1f}")
+    lines = [(row["source_id"], where(row), row["op"], size_of(row), *[f"{bus(row, time):.0f}" for time in (float(row["seconds"]), simulated[i])], f"{found[i]:+.1f}" + (" fitted" if is_fitted(row) else ""))
              for i, row in enumerate(rows)]
-    small = [off for row, off in zip(rows, found) if int(row["bytes"]) <= SMALL]
-    large = [off for row, off in zip(rows, found) if int(row["bytes"]) > SMALL]
-    header = ("source", "GPUs", "collective", "MiB", "measured GB/s", "simulated GB/s", "time off by %")
+    counted = [(int(row["bytes"]), off) for row, off in zip(rows, found) if not is_fitted(row)]
+    small, large = [off for size, off in counted if size <= SMALL], [off for size, off in counted if size > SMALL]
+    header = ("source", "GPUs", "collective", "size", "measured GB/s", "simulated GB/s", "time off by %")
     values = {"small": small, "large": large}
     return Outcome(tables={"measured-collectives": table(header, lines)},
                    summary={f"collectives_{name}_{kind}_pct": f"{of(own):.1f}" for name, own in values.items() if own for kind, of in (("mean", mean_abs), ("most", max_abs))})
+
+
+def is_fitted(row):
+    """Such a row says nothing of how right the machine is."""
+    return "fitted to" in row["taken"]
+
+
+def size_of(row):
+    size = int(row["bytes"])
+    return f"{size / MIB:,.0f} MiB" if size >= MIB else f"{size // 1024} KiB"
 
 
 def where(row):
