@@ -151,16 +151,18 @@ def megatron(rng, machine):
     if data > 1 and phase != "generation" and rng.random() < 0.3:
         strategy |= {"data_sharding": '"parameters"', "gather_ahead": rng.choice([0, 1, 1, 2, 5])}
         if phase == "training":
-            strategy |= {"reshard_after_forward": lower(rng), "reduction_precision": f'"{rng.choice(["auto", "fp16"])}"', "fused_gradient_accumulation": lower(rng)}
+            strategy |= {"reshard_after_forward": lower(rng), "reduction_precision": f'"{rng.choice(["auto", "fp16"])}"', "fused_gradient_accumulation": lower(rng), "flat_parameters": lower(rng)}
     if pipeline == 1 and phase != "generation" and rng.random() < 0.3 and (data > 1 or machine.hosts):
         from_hosts = machine.hosts and machine.dead == 0 and (data == 1 or rng.random() < 0.5)
         strategy |= {"weight_streaming": '"hosts"' if from_hosts else '"devices"', "gather_ahead": rng.choice([0, 1, 1, 2, 5])} if data > 1 or from_hosts else {}
         strategy.pop("reshard_after_forward", None)
+        strategy.pop("flat_parameters", None)
         if not experts and "weight_streaming" in strategy:  # some replicas have one less
             workload["global_batch"] = micro * (data * passes + rng.randrange(data))
     if tensor > 1:
         strategy |= {"sequence_parallel": lower(rng), "overlap_tensor_communication": lower(rng)}
     if experts:
+        workload["expert_products"] = f'"{rng.choice(["grouped", "single"])}"'
         strategy |= {"expert_parallel": rng.choice([size for size in divisors(data) if size in (1, 2, 4)]), "expert_imbalance": rng.choice([0, 0, 0.3])}
         if tensor > 1 and strategy["sequence_parallel"] == "true" and rng.random() < 0.5:
             groups = tensor // (cut_over := rng.choice([size for size in divisors(tensor) if size < tensor]))
