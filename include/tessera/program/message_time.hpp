@@ -11,7 +11,13 @@ namespace tessera::program {
 /// the slowest link before it.
 [[nodiscard]] double message_time(const machine::Routes& routes, const machine::Connection& connection, Bytes bytes,
                                   Bytes ahead = {});
-/// The same on the machine's own way.
+/// ps: that, and what a message without bytes takes.
+struct MessageTime {
+  double whole = 0, latency = 0;
+};
+[[nodiscard]] MessageTime message_times(const machine::Routes& routes, const machine::Connection& connection,
+                                        Bytes bytes, Bytes ahead = {});
+/// message_time() on the machine's own way.
 [[nodiscard]] double message_time(const machine::Machine& machine, machine::NodeId from, machine::NodeId to,
                                   Bytes bytes, Bytes ahead = {});
 

@@ -44,6 +44,11 @@ class InSwitch final : public CollectiveAlgorithm {
 
   std::uint32_t steps(const CollectiveCall& call) const override { return call.size == 1 ? 0 : pieces_of(call) + 1; }
 
+  /// Of all pieces and of the join, which knows of everybody.
+  void destinations(const CollectiveCall& call, std::vector<std::uint32_t>& ranks) const override {
+    for (std::uint32_t i = 1; i < call.size; ++i) ranks.push_back(plus_modulo(call.rank, i, call.size));
+  }
+
   // Pieces differ by an element at most.
   double time(const Collective& collective, const Group& group, const machine::Machine& machine) const override {
     if (group.members.size() == 1) return 0;

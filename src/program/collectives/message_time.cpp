@@ -4,7 +4,8 @@
 
 namespace tessera::program {
 
-double message_time(const machine::Routes& routes, const machine::Connection& connection, Bytes bytes, Bytes ahead) {
+MessageTime message_times(const machine::Routes& routes, const machine::Connection& connection, Bytes bytes,
+                          Bytes ahead) {
   const machine::Network& network = routes.network();
   const double packet = static_cast<double>(std::min(network.packet, bytes).value()) * static_cast<double>(second);
   double latency = 0, packets = 0, slowest = 0;  // `packets`: the time of a packet on every link
@@ -16,7 +17,11 @@ double message_time(const machine::Routes& routes, const machine::Connection& co
     slowest = std::max(slowest, 1 / rate);
   });
   const double message = static_cast<double>((bytes + ahead).value()) * static_cast<double>(second);
-  return latency + packets + (message - packet) * slowest;
+  return {latency + packets + (message - packet) * slowest, latency};
+}
+
+double message_time(const machine::Routes& routes, const machine::Connection& connection, Bytes bytes, Bytes ahead) {
+  return message_times(routes, connection, bytes, ahead).whole;
 }
 
 double message_time(const machine::Machine& machine, machine::NodeId from, machine::NodeId to, Bytes bytes,

@@ -119,8 +119,7 @@ class Ring final : public CollectiveAlgorithm {
     for (std::uint32_t rank = 0; rank < call.size; ++rank) {
       const machine::Connection hop{members[rank], members[plus_modulo(rank, 1, call.size)]};
       const bool inside = (rank + 1) % lowering.locals != 0;
-      const double time = message_time(routes, hop, Bytes{inside ? together : part});
-      const double latency = message_time(routes, hop, Bytes{0});
+      const auto [time, latency] = message_times(routes, hop, Bytes{inside ? together : part});
       round += time + pause;
       if (time - latency <= slowest) continue;
       slowest = time - latency;
