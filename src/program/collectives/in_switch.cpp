@@ -49,6 +49,13 @@ class InSwitch final : public CollectiveAlgorithm {
     for (std::uint32_t i = 1; i < call.size; ++i) ranks.push_back(plus_modulo(call.rank, i, call.size));
   }
 
+  // Where parts of a piece differ by an element, whoever has a larger one is not like the others.
+  bool is_alike(const CollectiveCall& call, const CollectiveCall& other, std::uint32_t by) const override {
+    const std::int64_t elements = call.collective->bytes.value() / call.collective->element.value();
+    if (by == 0 || elements % (std::int64_t{pieces_of(call)} * call.size) == 0) return true;
+    return CollectiveAlgorithm::is_alike(call, other, by);
+  }
+
   // Pieces differ by an element at most.
   double time(const Collective& collective, const Group& group, const machine::Machine& machine) const override {
     if (group.members.size() == 1) return 0;

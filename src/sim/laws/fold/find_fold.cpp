@@ -36,7 +36,7 @@ class Comparison {
   bool device_is_like(DeviceId device, DeviceId other);
   bool groups_are_alike();
   bool group_is_like(GroupId id, GroupId other_id, std::uint32_t slot);
-  bool collective_is_alike(const program::Collective& collective, GroupId id, GroupId other, std::uint32_t by);
+  bool collective_is_alike(std::uint32_t index, GroupId id, GroupId other, std::uint32_t by);
   bool routes_are_alike();
   [[nodiscard]] std::string described(const program::Collective& collective, GroupId id) const;
   [[nodiscard]] std::string name(DeviceId device) const { return machine_.node_name(device); }
@@ -121,25 +121,24 @@ bool Comparison::group_is_like(GroupId id, GroupId other_id, std::uint32_t slot)
   const auto size = static_cast<std::uint32_t>(ours.size());
   bool turned = true;
   for (std::uint32_t i = 0; i < size && turned; ++i) turned = theirs[(i + *by) % size] == shifted[i];
-  for (const program::Collective& collective : program_.collectives) {
+  for (std::uint32_t index = 0; index < program_.collectives.size(); ++index) {
+    const program::Collective& collective = program_.collectives[index];
     if (collective.group_slot != slot) continue;
     if (!turned)
       problem_ = described(collective, id) + ": those of the next of the " + alike_.name +
                  " are not its members in the same order";
-    if (!turned || !collective_is_alike(collective, id, other_id, *by)) return false;
+    if (!turned || !collective_is_alike(index, id, other_id, *by)) return false;
   }
   return true;
 }
 
-bool Comparison::collective_is_alike(const program::Collective& collective, GroupId id, GroupId other,
-                                     std::uint32_t by) {
-  const program::CollectiveCall a = program::make_call(collective, program_.groups[id], 0, machine_);
-  const program::CollectiveCall b = program::make_call(collective, program_.groups[other], 0, machine_);
+bool Comparison::collective_is_alike(std::uint32_t index, GroupId id, GroupId other, std::uint32_t by) {
+  const program::CollectiveCall a = lowerings_.call(index, id, 0), b = lowerings_.call(index, other, 0);
   if (a.lowering == b.lowering && program::algorithm_of(a).is_alike(a, b, by)) return true;
   std::uint32_t rank = 0;
   if (a.lowering == b.lowering) rank = program::first_unlike(program::algorithm_of(a), a, b, by).value_or(0);
   const DeviceId member = program_.groups[id].members[rank];
-  problem_ = fmt::format("{}: {} and {}, which should be alike, do different things", described(collective, id),
+  problem_ = fmt::format("{}: {} and {}, which should be alike, do different things", described(*a.collective, id),
                          name(member), name(fold_->shifted(member, 1)));
   return false;
 }
