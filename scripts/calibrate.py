@@ -33,22 +33,17 @@ def nanoseconds(text):
         raise argparse.ArgumentTypeError(f'expected a time such as "{LAUNCH}" or "3.8 us", not "{text}"') from None
 
 
-def share(text):
-    try:
-        if 0.01 <= float(text) <= 1:
-            return float(text)
-    except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(f'expected 0.01 to 1, not "{text}"')
+def number(least, most, what=""):
+    """The type of an option: a number between these."""
+    def read(text):
+        try:
+            if least <= float(text) <= most:
+                return float(text)
+        except ValueError:
+            pass
+        raise argparse.ArgumentTypeError(f'expected {least:g} to {most:g}{what}, not "{text}"')
 
-
-def minutes(text):
-    try:
-        if 0.01 <= float(text) <= 600:
-            return float(text)
-    except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(f'expected 0.01 to 600 minutes, not "{text}"')
+    return read
 
 
 class Parser(argparse.ArgumentParser):
@@ -65,7 +60,7 @@ def parse(arguments):
     measuring.add_argument("--device", help="as PyTorch calls it: cuda, cuda:1, xpu, mps, cpu (default: the first accelerator, or the CPU); "
                            "numpy: the processor without PyTorch, which shows that the way works")
     measuring.add_argument("--datatype", choices=("fp16", "bf16", "fp32", "tf32"), help="of the operands (default bf16, on a processor fp32)")
-    measuring.add_argument("--minutes", type=minutes, default=10, help="that it takes at most, but for the kernel that runs at their end (default 10)")
+    measuring.add_argument("--minutes", type=number(0.01, 600, " minutes"), default=10, help="that it takes at most, but for the kernel that runs at their end (default 10)")
     measuring.add_argument("--only", type=lambda text: text.split(","),
                            help=f"some of the measurements: {', '.join(measurement.name for measurement in registry())}")
     measuring.add_argument("--quick", action="store_true", help="a few small shapes with fewer samples: shows that it works, calibrates nothing")
@@ -75,7 +70,7 @@ def parse(arguments):
     fitting.add_argument("--machine", required=True, help="name or file of the machine whose peak, memory bandwidth, cache, clock and cores count")
     fitting.add_argument("-o", "--output", help="for the [machine.calibration]; standard output gets its comments alone then")
     fitting.add_argument("--datatype", help="of the products to fit (default: the table's, or fp16)")
-    fitting.add_argument("--memory-efficiency", type=share, default=0.85, help="of GEMMs, where the table has no copies (default 0.85)")
+    fitting.add_argument("--memory-efficiency", type=number(0.01, 1), default=0.85, help="of GEMMs, where the table has no copies (default 0.85)")
     fitting.add_argument("--launch-overhead", type=nanoseconds, default=LAUNCH, help=f'where the table has no kernels of kind launch (default "{LAUNCH}")')
     fitting.add_argument("--tessera", default=str(ROOT / "build" / "bin" / "tessera"))
     return parser.parse_args(arguments)

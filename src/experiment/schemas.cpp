@@ -11,8 +11,9 @@
 #include "tree.hpp"
 
 namespace tessera::experiment {
+namespace {
 
-static const config::Schema<MeasuredJobs>& measured_schema() {
+const config::Schema<MeasuredJobs>& measured_schema() {
   static const config::Schema<MeasuredJobs> schema = [] {
     config::Schema<MeasuredJobs> s("measured", "Measured jobs of one kind, beside what was simulated of them.");
     s.text("recipe", &MeasuredJobs::recipe, "name of their recipe");
@@ -25,6 +26,8 @@ static const config::Schema<MeasuredJobs>& measured_schema() {
   }();
   return schema;
 }
+
+}  // namespace
 
 const config::Schema<Head>& head_schema() {
   static const config::Schema<Head> schema = [] {

@@ -92,6 +92,23 @@ TEST_CASE("weights are gathered beside the first forward pass, instead of behind
         std::string::npos);
 }
 
+TEST_CASE("Megatron-LM's host reads the infinity check, of FP16 alone, and the norm of the gradients") {
+  TestJob job(2, gpt(4, 1024, 16), 1);
+  const auto read = [&](const std::string& datatype, const std::string& keys) {
+    job.workload.datatype = datatype;
+    const Plan plan = job.plan("tensor = 2\n" + keys);
+    job.diagnostics.throw_if_errors();
+    std::vector<std::string> names;
+    for (const workload::Operator& op : plan.program.operators)
+      if (op.kind == workload::OperatorKind::host) names.push_back(op.name);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(read("fp16", "") == Names{"infinity check", "gradient norm"});
+  CHECK(read("bf16", "") == Names{"gradient norm"});
+  CHECK(read("bf16", "optimizer = \"eager\"").empty());
+}
+
 TEST_CASE("products in chunks send what they send without, beside themselves but for one chunk") {
   const std::string cut = "sequence_parallel = true\n";
   for (const std::string more :

@@ -1,8 +1,12 @@
-"""A simulator of kernels with a few lines of formulas, and tables of a device that it knows to the last digit."""
+"""A simulator of kernels with a few lines of formulas, tables of a device that it knows to the last digit, and what scripts/calibrate.py refuses."""
 
+import contextlib
+import io
 import re
 
 from calibration.table import STREAMING, Row
+
+import calibrate
 
 SHARES = {"norm": 0.52, "softmax": 0.47, "elementwise": 0.71, "fused": 0.58, "dropout": 0.42, "reduction": 0.66, "copy": 0.88, "embedding": 0.35, "optimizer": 0.81}
 CONSTANTS = {"matrix_efficiency": 0.8, "operand_bytes_per_clock": 44, "tile_latency": 1800}
@@ -88,3 +92,14 @@ def table():
     rows += [Row("attention", f"causal {way}", length, length, 128, 64, "bf16") for length in (1024, 4096) for way in ("forward", "backward")]
     rows += [Row(kind, "copy" if kind == "copy" else "some", read=size, written=size) for kind in STREAMING for size in (10**8, 3 * 10**8, 10**9)]
     return [measured(row) for row in rows]
+
+
+def refused(*arguments):
+    """What scripts/calibrate.py says when it ends with exit code 1: one line."""
+    errors = io.StringIO()
+    with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
+        code = calibrate.main(arguments)
+    lines = errors.getvalue().splitlines()
+    if code != 1 or len(lines) != 1:
+        raise AssertionError(f"exit code {code}: {lines}")
+    return lines[0]

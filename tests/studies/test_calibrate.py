@@ -14,6 +14,7 @@ from unittest import mock
 import made_up_device as made_up
 from calibration import Refused, fitting, gemm_fit, output, rates, shapes, table, timer
 from calibration.table import STREAMING, Row
+from made_up_device import refused
 
 import calibrate
 
@@ -220,24 +221,17 @@ class Shapes(unittest.TestCase):
 class CommandLine(unittest.TestCase):
     """Problems are one line on standard error, and exit code 1."""
 
-    def refused(self, *arguments):
-        errors = io.StringIO()
-        with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
-            self.assertEqual(calibrate.main(arguments), 1)
-        self.assertEqual(len(errors.getvalue().splitlines()), 1, errors.getvalue())
-        return errors.getvalue()
-
     def test_without_pytorch_it_names_the_package(self):
         with mock.patch.dict(sys.modules, {"torch": None}):
-            self.assertIn('"pip install torch", or package python3-torch', self.refused("measure", "-o", "/nonexistent/kernels.csv"))
+            self.assertIn('"pip install torch", or package python3-torch', refused("measure", "-o", "/nonexistent/kernels.csv"))
 
     def test_a_table_is_not_replaced(self):
-        self.assertIn("exists; --force replaces it", self.refused("measure", "-o", __file__))
+        self.assertIn("exists; --force replaces it", refused("measure", "-o", __file__))
 
     def test_files_and_a_simulator_that_are_not_there(self):
-        self.assertIn("nowhere.csv: No such file or directory", self.refused("fit", "nowhere.csv", "--machine", "a100-80g-cluster"))
+        self.assertIn("nowhere.csv: No such file or directory", refused("fit", "nowhere.csv", "--machine", "a100-80g-cluster"))
         a100 = str(ROOT / "inputs" / "measured" / "a100-gemms.csv")
-        self.assertIn("no simulator /nowhere/tessera", self.refused("fit", a100, "--machine", "a100-80g-cluster", "--tessera", "/nowhere/tessera"))
+        self.assertIn("no simulator /nowhere/tessera", refused("fit", a100, "--machine", "a100-80g-cluster", "--tessera", "/nowhere/tessera"))
 
     def test_arguments_are_checked_whole(self):
         for text in ("900", "1.2.3 ns", "fast"):
@@ -246,7 +240,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(calibrate.nanoseconds("3.8 us"), 3800)
         for text in ("0", "85 %", "nan", "1.5"):
             with self.assertRaises(calibrate.argparse.ArgumentTypeError):
-                calibrate.share(text)
+                calibrate.number(0.01, 1)(text)
 
 
 class Clock:

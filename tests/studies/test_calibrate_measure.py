@@ -1,8 +1,6 @@
 """scripts/calibrate.py measure: how time is dealt out, what each measurement asks of a device, and what becomes of what it cannot have."""
 
-import contextlib
 import dataclasses
-import io
 import pathlib
 import subprocess
 import sys
@@ -16,6 +14,7 @@ from calibration.bench import LATE, Bench
 from calibration.budget import Budget, deal
 from calibration.devices import Unavailable
 from calibration.table import Row
+from made_up_device import refused
 
 import calibrate
 
@@ -243,24 +242,17 @@ class CommandLine(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def refused(self, *arguments):
-        errors = io.StringIO()
-        with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
-            self.assertEqual(calibrate.main(arguments), 1)
-        self.assertEqual(len(errors.getvalue().splitlines()), 1, errors.getvalue())
-        return errors.getvalue()
-
     def test_what_is_wrong_is_said_before_anything_is_measured(self):
-        self.assertIn('--only: unknown measurement "heart", allowed: idle, burst, eager', self.refused("measure", "--only", "heart", "-o", "kernels.csv"))
-        self.assertIn("is no folder that can be written to", self.refused("measure", "--device", "numpy", "-o", str(self.folder / "none" / "kernels.csv")))
-        self.assertIn("device numpy has fp32 alone", self.refused("measure", "--device", "numpy", "--datatype", "bf16", "-o", "kernels.csv"))
+        self.assertIn('--only: unknown measurement "heart", allowed: idle, burst, eager', refused("measure", "--only", "heart", "-o", "kernels.csv"))
+        self.assertIn("is no folder that can be written to", refused("measure", "--device", "numpy", "-o", str(self.folder / "none" / "kernels.csv")))
+        self.assertIn("device numpy has fp32 alone", refused("measure", "--device", "numpy", "--datatype", "bf16", "-o", "kernels.csv"))
         for text in ("0", "ten", "nan", "1e9"):
             with self.assertRaises(calibrate.argparse.ArgumentTypeError):
-                calibrate.minutes(text)
+                calibrate.number(0.01, 600, " minutes")(text)
 
     def test_without_numpy_it_names_the_package(self):
         with mock.patch.dict(sys.modules, {"calibration.devices.arrays": None}):
-            self.assertIn("package python3-numpy", self.refused("measure", "--device", "numpy", "-o", "kernels.csv"))
+            self.assertIn("package python3-numpy", refused("measure", "--device", "numpy", "-o", "kernels.csv"))
 
     def test_a_table_is_there_whole_or_not_at_all(self):
         place = self.folder / "a folder"

@@ -16,6 +16,16 @@ LayerShape llama_shape(const Stack& stack) {
   return shape;
 }
 
+/// Mixtral's experts on 4 ranks, two on each.
+LayerShape mixtral_shape(const Stack& stack) {
+  LayerShape shape;
+  shape.sequence = 1024;
+  shape.moe = true;
+  shape.expert_parallel = 4;
+  shape.stack = &stack;
+  return shape;
+}
+
 AddedOperation operation(const std::string& section, const std::string& width, std::int64_t forward,
                          std::int64_t backward) {
   AddedOperation added;
@@ -115,12 +125,7 @@ TEST_CASE("operations of the model's ends, and of experts") {
   // Mixtral on 4 ranks: 2 experts a rank, each 1024 tokens of 14,336 columns.
   stack.operations = {operation("activation", "mlp", 10, 18)};
   stack.operations[0].replaces = "gate";
-  LayerShape experts;
-  experts.sequence = 1024;
-  experts.moe = true;
-  experts.expert_parallel = 4;
-  experts.stack = &stack;
-  const LayerOperators layer = transformer_layer(model_named("mixtral-8x7b.toml"), experts);
+  const LayerOperators layer = transformer_layer(model_named("mixtral-8x7b.toml"), mixtral_shape(stack));
   CHECK(names_of(layer.activation.forward) == Names{"added"});
   CHECK(bytes_of(layer.activation.forward, "added") == 10LL * 2 * 1024 * 14336);
 }
@@ -131,11 +136,7 @@ TEST_CASE("operations of a mixture of experts: logits, copies of tokens, what ar
                       operation("fc2", "arrivals", 8, 0)};
   stack.operations[1].replaces = "dispatch";
   stack.operations[2].with = {"several-experts"};
-  LayerShape shape;
-  shape.sequence = 1024;
-  shape.moe = true;
-  shape.expert_parallel = 4;
-  shape.stack = &stack;
+  LayerShape shape = mixtral_shape(stack);
   const Model model = model_named("mixtral-8x7b.toml");
   // 1024 tokens: 8 logits each; two copies of 4096 numbers each; and as many arrive at a rank, whose experts are two.
   const LayerOperators layer = transformer_layer(model, shape);
@@ -151,11 +152,7 @@ TEST_CASE("operations of a mixture of experts: logits, copies of tokens, what ar
 
 TEST_CASE("experts' products go in one kernel, or one after another with as much work") {
   Stack stack;
-  LayerShape shape;
-  shape.sequence = 1024;
-  shape.moe = true;
-  shape.expert_parallel = 4;
-  shape.stack = &stack;
+  LayerShape shape = mixtral_shape(stack);
   const Model model = model_named("mixtral-8x7b.toml");
   const LayerOperators grouped = transformer_layer(model, shape);
   stack.single_experts = true;
