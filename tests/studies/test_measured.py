@@ -3,7 +3,7 @@
 import tomllib
 import unittest
 
-from _measured import SOURCES, accuracy, collectives, compare, decode, memory, rows_of, sensitivity
+from _measured import SOURCES, STAND_INS, accuracy, collectives, compare, decode, kernels, memory, rows_of, sensitivity, without_stand_ins
 from _measured.rows import read, settings
 from _runs import ROOT
 
@@ -199,11 +199,63 @@ class Sensitivity(unittest.TestCase):
         self.assertEqual(tomllib.loads("x = " + sensitivity.scaled(tables, ("most", "most_across"), 2))["x"],
                          [{"name": "LL", "most": "20 GB/s", "most_across": "8 GB/s", "step": "1 us"}])
 
-    def test_each_constant_is_changed_both_ways(self):
-        names = [name for name, _ in sensitivity.changes(2)]
-        self.assertEqual(len(set(names)), len(names))
-        lines = sensitivity.outcome(["job"], [("`a`", "half", ()), ("`b`", "half", ()), ("`a`", "double", ())], [[2.0], [1.0], [2.0], [3.0]]).tables["measured-sensitivity"].splitlines()
-        self.assertEqual(lines[2:], ["| `a` | half | -50.00 |", "| `a` | double | +50.00 |", "| `b` | half | +0.00 |"])
+    def test_each_constant_of_each_machine_is_changed_both_ways(self):
+        for machine in sensitivity.JOBS:
+            names = [name for name, _ in sensitivity.changes(machine, 2)]
+            self.assertEqual(len(set(names)), len(names))
+            self.assertEqual(len(sensitivity.columns(machine)), len(sensitivity.JOBS[machine]) + len(sensitivity.COLLECTIVES[machine]))
+        found = sensitivity.outcome_of("a-machine", ["job"], [("`a`", "half", ()), ("`a`", "double", ()), ("`b`", "half", ())], [[2.0], [1.0], [3.0], [2.0]])
+        self.assertEqual(found.tables["measured-sensitivity-a"].splitlines()[2:], ["| `a` | half | -50.00 |", "| `a` | double | +50.00 |", "| `b` | half | +0.00 |"])
+
+    def test_a_collective_has_no_stack_that_launches_it(self):
+        own = [("cost.issue_interval", "22 us")]
+        self.assertEqual(sensitivity.applied(own, collectives.EXPERIMENT), ())
+        self.assertEqual(sensitivity.applied(own, "measured/mcore-0.8.toml"), own)
+
+
+class Kernels(unittest.TestCase):
+    def test_constants_of_attention_are_found_again(self):
+        # 200 x k / (k + 100) over k = (s + 1) / 2 keys, of a peak of 400: a half, 100 keys.
+        rates = {tokens: 200 / (1 + 200 / (tokens + 1)) for tokens in (511, 1023, 2047)}
+        efficiency, ramp, off = kernels.fit(rates, 400)
+        self.assertAlmostEqual(efficiency, 0.5)
+        self.assertEqual(ramp, 100)
+        self.assertLess(max(map(abs, off)), 1e-9)
+
+    def test_machine_files_hold_what_the_table_gives(self):
+        held = {}
+        for gpu in ("A100", "H100"):
+            for one in kernels.machine_of(gpu)["calibration"]["cost"]["attention_kernels"]:
+                held[gpu, one["library"], one["head_dim"]] = one
+        rates = kernels.causal_rates()
+        self.assertEqual({(gpu, kernels.LIBRARIES[library], heads) for gpu, library, heads in rates}, {key for key in held if key[:2] != ("H100", "flash-attention-triton")})
+        for (gpu, library, heads), own in rates.items():
+            efficiency, ramp, _ = kernels.fit(own, kernels.peak(gpu))
+            self.assertAlmostEqual(held[gpu, kernels.LIBRARIES[library], heads]["efficiency"], efficiency, delta=0.0015)
+            self.assertEqual(held[gpu, kernels.LIBRARIES[library], heads]["ramp"], ramp)
+        for heads in (64, 128):  # nobody published it
+            self.assertEqual({**held["H100", "flash-attention-triton", heads], "library": ""}, {**held["H100", "flash-attention-1", heads], "library": ""})
+        for gpu, library in (("A100", "flash-attention-2"), ("H100", "cudnn")):
+            cost = kernels.machine_of(gpu)["calibration"]["cost"]
+            self.assertEqual((cost["attention_efficiency"], cost["attention_ramp"]), (held[gpu, library, 128]["efficiency"], held[gpu, library, 128]["ramp"]))
+
+    def test_what_a_mask_takes_of_cudnn_is_what_it_takes_of_its_forward_pass(self):
+        # 8,192 tokens, heads of 128: 539 both ways without a mask; forward 600 without, 529 with one.
+        self.assertAlmostEqual(kernels.causal_rates()["H100", "cudnn", 128][8192], 539 * 529 / 600)
+
+    def test_grouped_products_beside_single_ones(self):
+        row = {"source_id": "x", "experts": "2", "rows": "1000", "n": "1000", "k": "1000", "seconds": "0.00001"}
+        self.assertEqual(kernels.step(row, True), '[{op = "gemm", m = 1000, n = 1000, k = 1000, repeat = 2}]')
+        # 4 x 10^9 FLOP in 10 us: 400 TFLOP/s; in 8 and 20 us 500 and 200.
+        found = kernels.outcome([row], [(8e-6, 2e-5)]).tables["measured-grouped"].splitlines()[2]
+        self.assertEqual(found, "| x | 2 | 1000 | 1000 to 1000 | 400 | 500 | 200 | -20.0 | +100.0 |")
+
+
+class Overview(unittest.TestCase):
+    def test_sources_without_a_recipe_of_their_own_stand_apart(self):
+        self.assertTrue(set(STAND_INS) < set(SOURCES))
+        # 10 and 20 % off without the stand-in: 15 in the mean, one of two within 10.
+        self.assertEqual(without_stand_ins([("a", 10.0), (STAND_INS[0], 90.0), ("b", -20.0)]), "15.0 % off in the mean, 50 % within 10 %")
 
 
 if __name__ == "__main__":
