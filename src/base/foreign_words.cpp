@@ -140,7 +140,7 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
     {"experts_per_token moe_router_topk top_k router_topk moe_top_k num_experts_per_tok num_experts_per_token",
      "model.experts_per_token", ""},
     {"shared_experts n_shared_experts moe_shared_expert_intermediate", "model.shared_experts", ""},
-    {"moe_layer_interval moe_layer_freq", "model.moe_layer_interval", ""},
+    {"moe_layer_interval moe_layer_freq", "model.layer_sequence", ""},
     {"multi_latent_attention mla q_lora_rank kv_lora_rank", "", "attention over compressed keys and values (MLA)"},
     {"mtp_num_layers num_nextn_predict_layers multi_token_prediction", "", "heads that predict several tokens"},
     // Collectives.

@@ -18,11 +18,11 @@ bool is_of(const Value& jobs, const std::string& recipe) {
 }
 
 bool is_of_kind(const MeasuredJobs& jobs, const Experiment& experiment) {
-  const bool has_experts = experiment.model && experiment.model->experts > 0;
+  const bool is_moe = experiment.model && has_experts(*experiment.model);
   constexpr std::int64_t measured_in = 2;  // B: FP16 and BF16
   return experiment.workload.phase == workload::Phase::training &&
          workload::bytes_per_element(experiment.workload.datatype) == measured_in &&
-         jobs.device == experiment.machine.device.name && jobs.experts == has_experts;
+         jobs.device == experiment.machine.device.name && jobs.experts == is_moe;
 }
 
 }  // namespace

@@ -71,19 +71,6 @@ void check_loss(const Table& root, const Experiment& experiment, Diagnostics& di
     diagnostics.warn(where_in(root, "workload", "loss"), "loss has no effect outside training");
 }
 
-void check_window(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
-  if (!experiment.model || experiment.model->sliding_window == 0) return;
-  const strategy::Workload& workload = experiment.workload;
-  const bool generates = workload.phase == workload::Phase::generation;
-  const std::int64_t window = experiment.model->sliding_window;
-  const std::int64_t keys = workload.sequence + (generates ? workload.generated : 0);
-  if (keys <= window) return;
-  diagnostics.error(where_in(root, "model", "sliding_window"),
-                    fmt::format("a sliding window of {} tokens changes the computation of sequences of {}{} and is not "
-                                "modelled, allowed: sequences of at most {}",
-                                window, keys, generates ? " (prompt and generated)" : "", window));
-}
-
 void check_operations(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
   const std::vector<workload::AddedOperation>& operations = experiment.workload.operations;
   for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -101,7 +88,6 @@ void check_workload(const Table& root, const Experiment& experiment, Diagnostics
   refuse_training_of_one_byte(root, experiment, diagnostics);
   check_generated(root, experiment, diagnostics);
   check_loss(root, experiment, diagnostics);
-  check_window(root, experiment, diagnostics);
   check_operations(root, experiment, diagnostics);
 }
 

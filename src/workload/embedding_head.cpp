@@ -111,6 +111,7 @@ OperatorSet logits_section(const Context& context) {
   const std::int64_t columns = padded_vocabulary(context.model, context.shape.tensor) / context.shape.tensor;
   const std::int64_t tokens = head_tokens(context);
   OperatorSet set;
+  set.whole_input = context.model.hidden;
   layer::add_linear(context, {"logits", 1, tokens, context.model.hidden, columns}, set);
   if (context.model.masked_lm_head) {
     const std::int64_t elements = tokens * columns;

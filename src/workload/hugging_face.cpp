@@ -172,7 +172,8 @@ void HuggingFaceConfig::warn_of_the_rest() {
   }
 }
 
-FieldOrigin HuggingFaceConfig::origin(const std::string& field) const {
+FieldOrigin HuggingFaceConfig::origin(const std::string& path) const {
+  const std::string field = path.substr(path.rfind('.') + 1);  // of a kind of layers too
   const auto found = state_->origins.find(field);
   if (found == state_->origins.end()) return {field, {state_->file, 1, 1}};
   return {found->second, where(found->second)};
@@ -262,7 +263,7 @@ std::shared_ptr<config::Table> read_hugging_face_table(const std::string& json, 
   const Model model = read_config(config, file, diagnostics);
   if (diagnostics.errors().size() != before) return nullptr;
   config::Table fields;
-  model_schema().write(model, fields);
+  write_model(model, fields);
   auto placed = std::make_shared<config::Table>(config::Location{file, 1, 1});
   for (const auto& [field, value] : fields.entries()) {
     placed->set(field, config::relocated(value, config.origin(field).where));

@@ -45,7 +45,7 @@ class HuggingFaceConfig {
 
   /// Warns of each key that no family asked for.
   void warn_of_the_rest();
-  [[nodiscard]] FieldOrigin origin(const std::string& field) const;
+  [[nodiscard]] FieldOrigin origin(const std::string& path) const;
   [[nodiscard]] config::Location where(const std::string& key) const;
 
  private:

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "layer_keys.hpp"
 #include "model_fields.hpp"
 #include "tessera/workload/graph_file.hpp"
 #include "tessera/workload/network.hpp"
@@ -27,42 +30,59 @@ class Checker {
   config::Diagnostics& diagnostics_;
 };
 
-void check_heads(const Model& model, const Checker& checker) {
-  if (model.head_dim == 0 && model.hidden % model.heads != 0) {
+/// Of the fields that layers of one kind have; `where` says how the kind's own origins are called.
+void check_heads(const Model& model, const LayerFields& kind, const Checker& checker) {
+  if (kind.head_dim == 0 && model.hidden % kind.heads != 0) {
     checker.report("heads", fmt::format("{} does not divide {}, which is {}; give head_dim where a model means it so",
-                                        model.heads, checker.name("hidden"), model.hidden));
+                                        kind.heads, checker.name("hidden"), model.hidden));
   }
-  if (model.kv_heads > 0 && model.heads % model.kv_heads != 0) {
-    checker.report("kv_heads", fmt::format("{} does not divide {}, which is {}", model.kv_heads, checker.name("heads"),
-                                           model.heads));
+  if (kind.kv_heads > 0 && kind.heads % kind.kv_heads != 0) {
+    checker.report("kv_heads",
+                   fmt::format("{} does not divide {}, which is {}", kind.kv_heads, checker.name("heads"), kind.heads));
   }
 }
 
-void check_experts(const Model& model, const Checker& checker) {
-  if (model.experts == 0) {
+void check_experts(const LayerFields& kind, const Checker& checker) {
+  if (kind.experts == 0) {
     for (const auto& [field, value] :
-         {std::pair{"experts_per_token", model.experts_per_token}, std::pair{"shared_experts", model.shared_experts}}) {
+         {std::pair{"experts_per_token", kind.experts_per_token}, std::pair{"shared_experts", kind.shared_experts}}) {
       if (value != 0) checker.report(field, fmt::format("{} in a model without experts, allowed: 0", value));
     }
     return;
   }
-  if (model.experts_per_token < 1 || model.experts_per_token > model.experts) {
-    checker.report("experts_per_token", fmt::format("{} is out of range, allowed: 1 to {} ({})",
-                                                    model.experts_per_token, model.experts, checker.name("experts")));
+  if (kind.experts_per_token < 1 || kind.experts_per_token > kind.experts) {
+    checker.report("experts_per_token", fmt::format("{} is out of range, allowed: 1 to {} ({})", kind.experts_per_token,
+                                                    kind.experts, checker.name("experts")));
   }
-  if (model.moe_layer_interval > model.layers) {
-    checker.report("moe_layer_interval", fmt::format("{} is out of range, allowed: 1 to {} ({})",
-                                                     model.moe_layer_interval, model.layers, checker.name("layers")));
+}
+
+void settle_kind(const Model& model, LayerFields& kind, const Checker& checker) {
+  check_heads(model, kind, checker);
+  if (kind.kv_heads == 0) kind.kv_heads = kind.heads;
+  if (kind.head_dim == 0) kind.head_dim = model.hidden / kind.heads;
+  if (kind.ffn_hidden == 0) kind.ffn_hidden = 4 * model.hidden;
+  if (kind.sliding_window > 0 && !model.causal)
+    checker.report("sliding_window", "a window is of the tokens before: causal = true, or 0");
+  check_experts(kind, checker);
+}
+
+/// Parameters of a layer, roughly and rather too many.
+double largest_layer(const Model& model) {
+  const double h = static_cast<double>(model.hidden);
+  double most = 0;
+  for (std::uint32_t i = 0; i < layer_kinds(model); ++i) {
+    const LayerFields& kind = layer_kind(model, i);
+    const double attention = 4.0 * h * static_cast<double>(kind.heads) * static_cast<double>(kind.head_dim);
+    const double experts = static_cast<double>(1 + kind.experts + kind.shared_experts);
+    most = std::max(most, attention + 3.0 * h * static_cast<double>(kind.ffn_hidden) * experts);
   }
+  return most;
 }
 
 void check_size(const Model& model, const Checker& checker) {
   const double h = static_cast<double>(model.hidden);
-  const double attention = 4.0 * h * static_cast<double>(model.heads) * static_cast<double>(model.head_dim);
-  const double experts = static_cast<double>(1 + model.experts + model.shared_experts);
-  const double mlp = 3.0 * h * static_cast<double>(model.ffn_hidden) * experts;
   const double tables = 2.0 * h * static_cast<double>(model.vocabulary + model.max_positions + model.token_types);
-  if (static_cast<double>(model.layers) * (attention + mlp) + tables > most_parameters) {
+  if (static_cast<double>(model.layers) * largest_layer(model) + tables > most_parameters) {
     checker.report("hidden", fmt::format("a model of more than 10^16 parameters ({} layers, hidden {}, {} experts)",
                                          model.layers, model.hidden, model.experts));
   }
@@ -75,30 +95,15 @@ config::Schema<Model> make_schema() {
   s.integer("layers", &Model::layers, "number of layers").at_least("1").at_most("100000");
   s.integer("hidden", &Model::hidden, "hidden size h").at_least("1").at_most("10000000");
   s.integer("heads", &Model::heads, "query heads a").at_least("1").at_most("1000000");
-  s.integer("kv_heads", &Model::kv_heads, "heads of keys and values (grouped-query attention); 0: as many as heads")
-      .at_least("0")
-      .at_most("1000000")
-      .otherwise("0");
-  s.integer("head_dim", &Model::head_dim, "size of a head; 0: hidden / heads")
-      .at_least("0")
-      .at_most("1000000")
-      .otherwise("0");
-  s.integer("ffn_hidden", &Model::ffn_hidden, "width of the MLP, or of one expert; 0: 4 hidden")
-      .at_least("0")
-      .at_most("100000000")
-      .otherwise("0");
-  s.boolean("gated_mlp", &Model::gated_mlp, "three matrices (SwiGLU) instead of two").otherwise("false");
+  const LayerKeys keys(s, true);
+  keys.add_attention();
+  keys.add_mlp();
   s.integer("vocabulary", &Model::vocabulary, "tokens of the vocabulary").at_least("1").at_most("100000000");
   s.integer("max_positions", &Model::max_positions,
             "rows of a learned position embedding; otherwise the longest sequence, 0: any")
       .at_least("0")
       .at_most("1000000000")
       .otherwise("0");
-  s.integer("sliding_window", &Model::sliding_window,
-            "tokens that a token attends to; longer sequences are refused, 0: no window")
-      .at_least("0")
-      .at_most("1000000000")
-      .optional();
   s.choice("position", &Model::position,
            {{"learned", PositionEmbedding::learned},
             {"rotary", PositionEmbedding::rotary},
@@ -121,22 +126,13 @@ config::Schema<Model> make_schema() {
       .at_least("0")
       .at_most("1000000")
       .otherwise("0");
-  s.integer("experts", &Model::experts, "experts of a mixture-of-experts layer; 0: dense")
-      .at_least("0")
-      .at_most("1000000")
-      .otherwise("0");
-  s.integer("experts_per_token", &Model::experts_per_token, "experts that the router picks for a token")
-      .at_least("0")
-      .at_most("1000000")
-      .otherwise("0");
-  s.integer("shared_experts", &Model::shared_experts, "experts that every token takes besides")
-      .at_least("0")
-      .at_most("1000000")
-      .otherwise("0");
-  s.integer("moe_layer_interval", &Model::moe_layer_interval, "every n-th layer has experts, the others a dense MLP")
-      .at_least("1")
-      .at_most("100000")
-      .otherwise("1");
+  s.tables("layer_kinds", &Model::layer_kinds, layer_kind_schema(), "kinds of layers, where a model has several")
+      .optional();
+  s.texts(
+       "layer_sequence", &Model::layer_sequence,
+       "the kind of each layer in order, such as [\"dense * 3\", \"moe * 58\"]; a shorter list begins anew until all "
+       "layers have one")
+      .optional();
   s.integer("extra_parameters", &Model::extra_parameters,
             "parameters that the other keys do not count, such as a pooler")
       .at_least("0")
@@ -149,6 +145,17 @@ config::Schema<Model> make_schema() {
   return s;
 }
 
+/// Of "heads", or of "layer_kinds.1.heads".
+FieldOrigin origin_in(const config::Table& table, const std::string& field) {
+  const std::size_t list = field.find('.'), own = field.rfind('.');
+  if (list == std::string::npos) {
+    const config::Value* value = table.find(field);
+    return {field, value != nullptr ? value->where() : table.where()};
+  }
+  const auto number = std::stoul(field.substr(list + 1));
+  return origin_in(*table.find("layer_kinds")->array()->at(number).table(), field.substr(own + 1));
+}
+
 }  // namespace
 
 const config::Schema<Model>& model_schema() {
@@ -158,11 +165,16 @@ const config::Schema<Model>& model_schema() {
 
 void settle_model(Model& model, const FieldOrigins& origin, config::Diagnostics& diagnostics) {
   const Checker checker(origin, diagnostics);
-  check_heads(model, checker);
-  if (model.kv_heads == 0) model.kv_heads = model.heads;
-  if (model.head_dim == 0) model.head_dim = model.hidden / model.heads;
-  if (model.ffn_hidden == 0) model.ffn_hidden = 4 * model.hidden;
-  check_experts(model, checker);
+  for (std::size_t i = 0; i < model.layer_kinds.size(); ++i) {
+    const FieldOrigins of_kind = [&](const std::string& field) {
+      return origin(fmt::format("layer_kinds.{}.{}", i, field));
+    };
+    settle_kind(model, model.layer_kinds[i], Checker(of_kind, diagnostics));
+  }
+  // Beside kinds the model's own are nothing but what kinds leave out.
+  config::Diagnostics unheard;
+  settle_kind(model, model, model.layer_kinds.empty() ? checker : Checker(origin, unheard));
+  if (const std::string problem = number_layers(model); !problem.empty()) checker.report("layer_sequence", problem);
   check_size(model, checker);
   if (model.position == PositionEmbedding::learned && model.max_positions == 0) {
     checker.report("max_positions", "0 is out of range where positions are learned, allowed: at least 1");
@@ -173,10 +185,8 @@ Model read_model(const config::Table& table, config::Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.errors().size();
   Model model = model_schema().read(table, diagnostics);
   if (diagnostics.errors().size() != before) return model;
-  const auto origin = [&](const std::string& field) {
-    const config::Value* value = table.find(field);
-    return FieldOrigin{field, value != nullptr ? value->where() : table.where()};
-  };
+  complete_kinds(table, model, diagnostics);
+  const auto origin = [&](const std::string& field) { return origin_in(table, field); };
   settle_model(model, origin, diagnostics);
   return model;
 }
@@ -190,7 +200,7 @@ Model read_model_file(const std::string& text, const std::string& file, config::
 }
 
 std::vector<const config::SchemaBase*> schemas() {
-  std::vector<const config::SchemaBase*> all = {&model_schema(), &graph_schema()};
+  std::vector<const config::SchemaBase*> all = {&model_schema(), &layer_kind_schema(), &graph_schema()};
   for (const CostModelKind& kind : cost_model_kinds()) all.push_back(&kind.schema());
   for (const NetworkFamily& family : network_families()) all.push_back(&family.schema());
   return all;

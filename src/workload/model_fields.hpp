@@ -15,7 +15,8 @@ struct FieldOrigin {
 };
 using FieldOrigins = std::function<FieldOrigin(const std::string& field)>;
 
-/// Fills in what a file may leave 0 (kv_heads, head_dim, ffn_hidden) and reports dimensions that do not fit together.
+/// Fills in what a file may leave 0 (kv_heads, head_dim, ffn_hidden) of the model and of its kinds of layers, finds the
+/// kind of each layer, and reports dimensions that do not fit together.
 void settle_model(Model& model, const FieldOrigins& origin, config::Diagnostics& diagnostics);
 
 }  // namespace tessera::workload

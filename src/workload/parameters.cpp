@@ -8,18 +8,19 @@ namespace {
 std::int64_t norm_parameters(const Model& model) { return (model.norm == Norm::layernorm ? 2 : 1) * model.hidden; }
 
 /// An MLP of that width on this rank: what is cut, biases of its columns included.
-std::int64_t mlp_weights(const Model& model, std::int64_t width) {
-  const std::int64_t columns = (model.gated_mlp ? 2 : 1) * width;
+std::int64_t mlp_weights(const layer::Context& context, std::int64_t width) {
+  const Model& model = context.model;
+  const std::int64_t columns = (context.layer.gated_mlp ? 2 : 1) * width;
   return model.hidden * columns + (model.bias ? columns : 0) + width * model.hidden;
 }
 
 void add_moe_parameters(const layer::Context& context, ParameterShare& share) {
   const Model& model = context.model;
   const std::int64_t output_bias = model.bias ? model.hidden : 0;
-  share.replicated += model.hidden * model.experts;
-  share.expert += context.local_experts * (mlp_weights(model, context.expert_width) + output_bias);
-  if (model.shared_experts > 0) {
-    share.sharded += mlp_weights(model, context.mlp_width * model.shared_experts);
+  share.replicated += model.hidden * context.layer.experts;
+  share.expert += context.local_experts * (mlp_weights(context, context.expert_width) + output_bias);
+  if (context.layer.shared_experts > 0) {
+    share.sharded += mlp_weights(context, context.mlp_width * context.layer.shared_experts);
     share.replicated += output_bias;
   }
 }
@@ -44,20 +45,21 @@ ParameterShare head_share(const Model& model, std::int64_t vocabulary_rows, bool
   return share;
 }
 
-/// Parameters of the model uncut, each MoE layer counted with that many experts.
-std::int64_t count(const Model& model, std::int64_t experts) {
-  LayerShape shape;
-  shape.sequence = 1;
-  const std::int64_t dense = layer_parameters(model, shape).total();
+/// Parameters of the model uncut; `active`: of its experts those that a token takes alone.
+std::int64_t count(const Model& model, bool active) {
   std::int64_t total = embedding_share(model, model.vocabulary).total() +
                        head_share(model, model.vocabulary, !model.tied_embeddings).total() + model.extra_parameters;
-  std::int64_t moe = 0;
-  if (model.experts > 0) {
-    shape.moe = true;
+  std::vector<std::int64_t> of_kind;
+  for (std::uint32_t i = 0; i < layer_kinds(model); ++i) {
+    LayerShape shape;
+    shape.sequence = 1;
+    shape.kind = i;
+    const LayerFields& kind = layer_kind(model, i);
     const ParameterShare share = layer_parameters(model, shape);
-    moe = share.total() - share.expert + share.expert / model.experts * experts;
+    const std::int64_t experts = is_moe(kind) && active ? kind.experts_per_token : kind.experts;
+    of_kind.push_back(share.total() - share.expert + (is_moe(kind) ? share.expert / kind.experts * experts : 0));
   }
-  for (std::int64_t i = 0; i < model.layers; ++i) total += is_moe_layer(model, i) ? moe : dense;
+  for (std::int64_t i = 0; i < model.layers; ++i) total += of_kind[kind_of(model, i)];
   return total;
 }
 
@@ -71,10 +73,10 @@ ParameterShare layer_parameters(const Model& model, const LayerShape& shape) {
   ParameterShare share;
   share.sharded = h * qkv + (model.qkv_bias ? qkv : 0) + context.query_width * h;
   share.replicated = 2 * norm_parameters(model) + output_bias;
-  if (shape.moe) {
+  if (is_moe(context.layer)) {
     add_moe_parameters(context, share);
   } else {
-    share.sharded += mlp_weights(model, context.mlp_width);
+    share.sharded += mlp_weights(context, context.mlp_width);
     share.replicated += output_bias;
   }
   return share;
@@ -88,12 +90,8 @@ ParameterShare head_parameters(const Model& model, const LayerShape& shape, bool
   return head_share(model, padded_vocabulary(model, shape.tensor) / shape.tensor, own_weight);
 }
 
-bool is_moe_layer(const Model& model, std::int64_t layer) {
-  return model.experts > 0 && (layer + 1) % model.moe_layer_interval == 0;
-}
+std::int64_t parameter_count(const Model& model) { return count(model, false); }
 
-std::int64_t parameter_count(const Model& model) { return count(model, model.experts); }
-
-std::int64_t active_parameter_count(const Model& model) { return count(model, model.experts_per_token); }
+std::int64_t active_parameter_count(const Model& model) { return count(model, true); }
 
 }  // namespace tessera::workload

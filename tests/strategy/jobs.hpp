@@ -32,9 +32,12 @@ inline workload::Model gpt(std::int64_t layers, std::int64_t hidden, std::int64_
 inline workload::Model mixture(std::int64_t layers, std::int64_t experts) {
   workload::Model model = gpt(layers, 512, 8, 1024);
   model.name = "mixture";
-  model.experts = experts;
-  model.experts_per_token = 2;
-  model.moe_layer_interval = 2;
+  workload::LayerKind moe{model, "moe"};
+  moe.experts = experts;
+  moe.experts_per_token = 2;
+  model.layer_kinds = {{model, "dense"}, moe};
+  model.layer_sequence = {"dense", "moe"};
+  static_cast<void>(number_layers(model));
   return model;
 }
 

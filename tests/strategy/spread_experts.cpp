@@ -185,7 +185,7 @@ TEST_CASE("whole experts: what does not divide is refused in a line") {
         "strategy.toml:3:17: expert_tensor = 3 does not divide tensor = 4");
   CHECK(error(keys + "tensor = 8\nexpert_tensor = 1\nexpert_parallel = 4") == "none, or several");  // which is fine
   CHECK(error(keys + "tensor = 4\nexpert_tensor = 1\nexpert_parallel = 4\ndata = 2") == "none, or several");
-  job.model.experts = 12;
+  job.model.layer_kinds[1].experts = 12;
   CHECK(
       error(keys + "tensor = 4\nexpert_tensor = 1\nexpert_parallel = 6") ==
       "strategy.toml:4:19: expert_parallel = 6 and the tensor 4 / expert_tensor 1 = 4 ranks of a replica do not divide "

@@ -107,7 +107,6 @@ TEST_CASE("inference keeps no activations") {
     shape.phase = phase;
     for (const char* file : {"llama2-70b.toml", "gpt3-175b.toml", "mixtral-8x7b.toml"}) {
       const Model model = model_named(file);
-      shape.moe = model.experts > 0;
       const LayerOperators layer = transformer_layer(model, shape);
       CHECK(activation_bytes(layer, Recomputation::none) == 0);
       for (const OperatorSet* section : layer.in_order()) {

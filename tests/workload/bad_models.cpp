@@ -34,8 +34,31 @@ TEST_CASE("experts") {
         Names{"m.toml:8:21: \"experts_per_token\": 9 is out of range, allowed: 1 to 8 (experts)"});
   CHECK(errors_of(good + "experts = 8\n") ==
         Names{"m.toml:1:1: \"experts_per_token\": 0 is out of range, allowed: 1 to 8 (experts)"});
-  CHECK(errors_of(good + "experts = 8\nexperts_per_token = 2\nmoe_layer_interval = 3\n") ==
-        Names{"m.toml:9:22: \"moe_layer_interval\": 3 is out of range, allowed: 1 to 2 (layers)"});
+}
+
+TEST_CASE("kinds of layers, and their sequence") {
+  const std::string kinds = "[[layer_kinds]]\nname = \"a\"\n[[layer_kinds]]\nname = \"b\"\nheads = 8\n";
+  CHECK(errors_of(good + "layer_sequence = [\"a\", \"b\"]\n" + kinds) == Names{});
+  CHECK(errors_of(good + "layer_sequence = [\"a\"]\n") ==
+        Names{"m.toml:7:18: \"layer_sequence\": it names kinds, and the model has none"});
+  CHECK(errors_of(good + kinds) == Names{"m.toml:1:1: \"layer_sequence\": no layer is of kind \"a\""});
+  CHECK(errors_of(good + "layer_sequence = [\"a * 2\"]\n" + kinds) ==
+        Names{"m.toml:7:18: \"layer_sequence\": no layer is of kind \"b\""});
+  CHECK(errors_of(good + "layer_sequence = [\"a\", \"b * 2\"]\n" + kinds) ==
+        Names{"m.toml:7:18: \"layer_sequence\": it lists 3 layers, allowed: up to 2"});
+  const auto wrong = [](const std::string& text) {
+    return Names{"m.toml:7:18: \"layer_sequence\": \"" + text +
+                 "\", allowed: a, b, and how many of them, such as \"a * 2\", up to 2"};
+  };
+  for (const std::string text : {"c", "a * 0", "a * x", "a * 3", "* 2", "a * 1 * 1", "a * 9999999999999999999"})
+    CHECK(errors_of(good + "layer_sequence = [\"" + text + "\"]\n" + kinds) == wrong(text));
+  // A key of a kind is named where it stands.
+  CHECK(errors_of(good + "layer_sequence = [\"a\"]\n[[layer_kinds]]\nname = \"a\"\nkv_heads = 3\n") ==
+        Names{"m.toml:10:12: \"kv_heads\": 3 does not divide heads, which is 4"});
+  CHECK(errors_of(good + "layer_sequence = [\"a\"]\n[[layer_kinds]]\nname = \"a\"\nlayers = 3\n") ==
+        Names{"m.toml:10:1: unknown key \"layers\" in [model.layer_kinds], it is \"layers\" of [model] here"});
+  CHECK(errors_of(good + "causal = false\nsliding_window = 3\n") ==
+        Names{"m.toml:8:18: \"sliding_window\": a window is of the tokens before: causal = true, or 0"});
 }
 
 TEST_CASE("values out of range, missing and misspelt keys") {

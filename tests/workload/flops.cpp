@@ -60,7 +60,6 @@ TEST_CASE("the dimensions alone and the operators agree on FLOP") {
     const Model model = model_named(file);
     LayerShape shape;
     shape.sequence = 1024;
-    shape.moe = model.experts > 0;
     const ForwardFlops flops = forward_flops(model, 1024, 1024, Phase::training);
     CHECK(flops.layers == model.layers * forward_flops_of(transformer_layer(model, shape)));
   }
@@ -79,6 +78,32 @@ TEST_CASE("a causal mask halves the work of fused attention") {
   model.causal = false;
   layer = transformer_layer(model, shape);
   CHECK(total_flops(layer.attention_core.forward) == 4 * 64 * 64 * d);
+}
+
+TEST_CASE("a window hides what is before it") {
+  // 8 queries with a window of 3 see 1 + 2 + 3 x 6 = 21 keys.
+  Model model = model_named("megatron-22b.toml");
+  model.sliding_window = 3;
+  LayerShape shape;
+  shape.sequence = 8;
+  shape.flash_attention = true;
+  const std::int64_t d = 96;
+  CHECK(total_flops(transformer_layer(model, shape).attention_core.forward) == 4 * 64 * 21 * d);
+  CHECK(forward_flops(model, 8, 8, Phase::training).attention_core == Int128{4} * 48 * 8 * 3 * 6144);
+  // Two new tokens behind 3 others: the first sees its 3, and so does the second; keys of 4 tokens are read.
+  shape.phase = Phase::prompt;
+  shape.sequence = 2;
+  shape.context = 5;
+  const Operator one = transformer_layer(model, shape).attention_core.forward.back();
+  CHECK(one.visible == 64 * 6);
+  CHECK(one.n == 4);
+  // One behind one: it sees two, its window has room for more.
+  shape.sequence = 1;
+  shape.context = 2;
+  CHECK(transformer_layer(model, shape).attention_core.forward.back().visible == 64 * 2);
+  // Keys and values are kept of 3 tokens: 2 x 2 B x 6144 each.
+  shape.context = 100;
+  CHECK(kv_cache_bytes(model, shape) == 3 * 2 * 2 * 6144);
 }
 
 TEST_CASE("a generated token: two FLOP for each active weight, and the attention over its context") {

@@ -117,7 +117,6 @@ TEST_CASE("graph: a layer has the work of its sections, and their weights") {
     const Model model = model_named(file);
     for (const bool flash : {false, true}) {
       LayerShape shape = shape_of(1024, Phase::training);
-      shape.moe = model.experts > 0;
       shape.flash_attention = flash;
       const Graph graph = layer_graph(model, shape);
       CHECK(check_graph(graph).empty());

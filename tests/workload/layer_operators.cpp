@@ -203,7 +203,6 @@ TEST_CASE("experts: router, copies, and a batch of products") {
   // rank (every rank of the group sends as many as it gets), 1024 for an expert.
   LayerShape shape;
   shape.sequence = 1024;
-  shape.moe = true;
   shape.expert_parallel = 4;
   const Model model = model_named("mixtral-8x7b.toml");
   LayerOperators layer = transformer_layer(model, shape);
@@ -228,7 +227,6 @@ TEST_CASE("shared experts run for every token beside the routed ones") {
   model.shared_experts = 1;
   LayerShape shape;
   shape.sequence = 64;
-  shape.moe = true;
   const LayerOperators layer = transformer_layer(model, shape);
   CHECK(names_of(layer.fc1.forward) == Names{"expert fc1", "shared fc1"});
   CHECK(named(layer.fc1.forward, "shared fc1").m == 64);
@@ -345,9 +343,6 @@ TEST_CASE("a cut that does not fit the model is refused") {
   shape = shape_of_paper(1, true);
   shape.context = 100;
   check_refused(model, shape, "context = 100 is shorter than the sequence of 2048 tokens that it contains");
-  shape = shape_of_paper(1, true);
-  shape.moe = true;
-  check_refused(model, shape, "model Megatron 22B has no experts, so none of its layers is a MoE layer");
   shape = shape_of_paper(0, false);
   check_refused(model, shape,
                 "a layer needs a sequence, micro-batch, tensor and expert parallelism of at least 1, not 2048, 0, 8 "
@@ -357,7 +352,6 @@ TEST_CASE("a cut that does not fit the model is refused") {
   check_refused(model, shape, "unknown datatype \"fp12\"; choices are fp32, tf32, fp16, bf16, fp8, int8");
   LayerShape experts;
   experts.sequence = 8;
-  experts.moe = true;
   experts.expert_parallel = 3;
   check_refused(model_named("mixtral-8x7b.toml"), experts,
                 "experts = 8 is not a multiple of the 3 expert-parallel ranks");

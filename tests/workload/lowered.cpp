@@ -101,7 +101,7 @@ TEST_CASE("lowered: every model has the FLOP and the weights of its layers") {
     for (const Tensor& tensor : graph.tensors)
       if (tensor.kind == TensorKind::parameter && tensor.name.starts_with("layer")) parameters += tensor.elements;
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
-      shape.moe = is_moe_layer(model, layer);
+      shape.kind = kind_of(model, layer);
       expected += layer_parameters(model, shape).total();
     }
     CHECK(parameters == expected);

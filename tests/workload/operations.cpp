@@ -20,7 +20,6 @@ LayerShape llama_shape(const Stack& stack) {
 LayerShape mixtral_shape(const Stack& stack) {
   LayerShape shape;
   shape.sequence = 1024;
-  shape.moe = true;
   shape.expert_parallel = 4;
   shape.stack = &stack;
   return shape;

@@ -119,7 +119,6 @@ TEST_CASE("experts are counted apart: their gradients are averaged over other ra
   const Model model = model_named("mixtral-8x7b.toml");
   LayerShape shape;
   shape.sequence = 1;
-  shape.moe = true;
   shape.expert_parallel = 4;
   const ParameterShare share = layer_parameters(model, shape);
   CHECK(share.expert == 2LL * 3 * 4096 * 14336);
@@ -128,11 +127,15 @@ TEST_CASE("experts are counted apart: their gradients are averaged over other ra
 
 TEST_CASE("every second layer has experts") {
   Model model = model_named("mixtral-8x7b.toml");
-  CHECK(is_moe_layer(model, 0));
-  model.moe_layer_interval = 2;
-  CHECK(!is_moe_layer(model, 0));
-  CHECK(is_moe_layer(model, 1));
-  CHECK(!is_moe_layer(model_named("llama2-7b.toml"), 0));
+  CHECK(layer_kinds(model) == 1);
+  LayerKind moe{model, "moe"}, dense{model, "dense"};
+  dense.experts = dense.experts_per_token = 0;
+  model.layer_kinds = {dense, moe};
+  model.layer_sequence = {"dense", "moe"};
+  CHECK(number_layers(model).empty());
+  CHECK(kind_of(model, 0) == 0);
+  CHECK(kind_of(model, 31) == 1);
+  CHECK(kind_name(model, 1) == "moe layer");
   // 16 layers with 8 experts and a router, 16 with one MLP.
   const std::int64_t mlp = 3LL * 4096 * 14336;
   const std::int64_t all = parameter_count(model_named("mixtral-8x7b.toml"));

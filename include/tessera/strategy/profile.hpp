@@ -27,9 +27,6 @@ struct Work {
   Work& operator+=(const Work& other);
 };
 
-/// Kinds of layers of a model; a model has one of them or both.
-enum LayerKind : std::uint8_t { dense_layer, moe_layer, layer_kinds };
-
 /// A layer of one kind, of a micro-batch on one device.
 struct LayerProfile {
   /// Forward, by section: sections that only run together stand at the first of them.
@@ -41,22 +38,22 @@ struct LayerProfile {
 /// Sections of each layer that may run again together, and what is kept then.
 struct SetProfile {
   workload::Recomputed recomputed;
-  std::array<std::int64_t, layer_kinds> kept{};   ///< B of a layer and micro-batch, by kind
-  std::array<std::int64_t, layer_kinds> again{};  ///< B that are made again at once, at most
+  std::vector<std::int64_t> kept;   ///< B of a layer and micro-batch, by kind of layers
+  std::vector<std::int64_t> again;  ///< B that are made again at once, at most, by kind
 };
 
 /// One stage, on each of its devices.
 struct StageProfile {
-  std::array<std::int64_t, layer_kinds> layers{};  ///< by kind
-  std::int64_t held = 0;                           ///< B from the first to the last moment
-  std::int64_t edge_kept = 0;                      ///< B of a micro-batch, of embedding and head
-  Work edge_forward, edge_backward;                ///< embedding and head
-  Work update;                                     ///< behind the last micro-batch
+  std::vector<std::int64_t> layers;  ///< by kind
+  std::int64_t held = 0;             ///< B from the first to the last moment
+  std::int64_t edge_kept = 0;        ///< B of a micro-batch, of embedding and head
+  Work edge_forward, edge_backward;  ///< embedding and head
+  Work update;                       ///< behind the last micro-batch
 };
 
 /// A pipeline, whatever runs again.
 struct PipelineProfile {
-  std::array<LayerProfile, layer_kinds> layers;
+  std::vector<LayerProfile> layers;  ///< by the model's kinds of layers
   std::vector<SetProfile> sets;      ///< all that the model's layers can run again: those with a name, and all others
   std::vector<StageProfile> stages;  ///< in order
   Work arrival;                      ///< of each activation and each gradient from another stage, on each device

@@ -13,21 +13,34 @@ namespace tessera::workload {
 enum class PositionEmbedding { learned, rotary, alibi, none };
 enum class Norm { layernorm, rmsnorm };
 
-/// One decoder (or encoder) stack. Dimensions as in the model's own configuration; nothing is sharded here.
-struct Model {
+/// What layers have that may differ from layer to layer. Dimensions as in the model's own configuration; nothing is
+/// sharded here.
+struct LayerFields {
+  std::int64_t heads = 0;              ///< a, query heads
+  std::int64_t kv_heads = 0;           ///< grouped-query attention: < heads; in a file 0 stands for `heads`
+  std::int64_t head_dim = 0;           ///< in a file 0 stands for h/a
+  std::int64_t sliding_window = 0;     ///< a token sees this many tokens before it, itself among them; 0: all
+  std::int64_t ffn_hidden = 0;         ///< width of the MLP (of one expert); in a file 0 stands for 4h
+  bool gated_mlp = false;              ///< SwiGLU: three matrices instead of two
+  std::int64_t experts = 0;            ///< MoE: experts of a layer; 0 dense
+  std::int64_t experts_per_token = 0;  ///< top-k
+  std::int64_t shared_experts = 0;     ///< MoE: experts that every token takes besides
+};
+
+/// [[model.layer_kinds]]: one kind of layers, where a model has several.
+struct LayerKind : LayerFields {
+  std::string name;
+};
+
+/// One decoder (or encoder) stack. Its own LayerFields are those of all layers, or what kinds of layers have where they
+/// do not say otherwise.
+struct Model : LayerFields {
   std::string name;
   std::string family;  ///< "gpt2", "opt", "bloom", "llama", "bert", "megatron", ...: for people, not computed with
   std::int64_t layers = 0;
-  std::int64_t hidden = 0;          ///< h
-  std::int64_t heads = 0;           ///< a, query heads
-  std::int64_t kv_heads = 0;        ///< grouped-query attention: < heads; in a file 0 stands for `heads`
-  std::int64_t head_dim = 0;        ///< in a file 0 stands for h/a
-  std::int64_t ffn_hidden = 0;      ///< width of the MLP (of one expert); in a file 0 stands for 4h
-  bool gated_mlp = false;           ///< SwiGLU: three matrices instead of two
-  std::int64_t vocabulary = 0;      ///< v
-  std::int64_t max_positions = 0;   ///< rows of a learned position embedding; the longest sequence otherwise (0: any)
-  std::int64_t sliding_window = 0;  ///< a token sees this many tokens, itself among them; 0: all. Not modelled: longer
-                                    ///< sequences are refused (experiment/build.cpp), shorter ones compute the same
+  std::int64_t hidden = 0;         ///< h
+  std::int64_t vocabulary = 0;     ///< v
+  std::int64_t max_positions = 0;  ///< rows of a learned position embedding; the longest sequence otherwise (0: any)
   PositionEmbedding position = PositionEmbedding::learned;
   Norm norm = Norm::layernorm;
   bool causal = true;  ///< a token sees the tokens before it alone
@@ -39,23 +52,41 @@ struct Model {
   bool final_norm = true;
   bool masked_lm_head = false;   ///< BERT: linear layer, activation and norm before the logits, and a bias on them
   std::int64_t token_types = 0;  ///< BERT's segment embedding
-  std::int64_t experts = 0;      ///< MoE: experts per layer; 0 dense
-  std::int64_t experts_per_token = 0;     ///< top-k
-  std::int64_t shared_experts = 0;        ///< MoE: experts that every token takes besides
-  std::int64_t moe_layer_interval = 1;    ///< MoE: every n-th layer has experts, the others one dense MLP
-  std::int64_t extra_parameters = 0;      ///< what the fields above do not count (a pooler); stated in the file
-  std::int64_t published_parameters = 0;  ///< what the source states; 0 when it states none
-  std::string source;                     ///< paper or repository that the numbers come from
+  std::vector<LayerKind> layer_kinds;        ///< complete, each with all of its fields; empty: layers are alike
+  std::vector<std::string> layer_sequence;   ///< kinds of the layers in order, "dense * 3", from the first one again
+                                             ///< until all layers have one; empty where layers are alike
+  std::vector<std::uint32_t> kind_of_layer;  ///< which of layer_kinds each layer is; empty where layers are alike
+  std::int64_t extra_parameters = 0;         ///< what the fields above do not count (a pooler); stated in the file
+  std::int64_t published_parameters = 0;     ///< what the source states; 0 when it states none
+  std::string source;                        ///< paper or repository that the numbers come from
 };
+
+/// Kinds of layers, numbered from 0: at least one.
+[[nodiscard]] std::uint32_t layer_kinds(const Model& model);
+[[nodiscard]] const LayerFields& layer_kind(const Model& model, std::uint32_t kind);
+/// The kind of layer 0 .. layers-1.
+[[nodiscard]] std::uint32_t kind_of(const Model& model, std::int64_t layer);
+/// Finds Model::kind_of_layer from layer_kinds and layer_sequence. Returns what is wrong with the sequence; empty:
+/// nothing.
+[[nodiscard]] std::string number_layers(Model& model);
+/// "layer", "MoE layer" where they are alike, or "dense layer" of a kind with that name.
+[[nodiscard]] std::string kind_name(const Model& model, std::uint32_t kind);
+[[nodiscard]] inline bool is_moe(const LayerFields& kind) { return kind.experts > 0; }
+/// Whether some layers of the model have experts.
+[[nodiscard]] bool has_experts(const Model& model);
+
+/// What the model has beyond layers that are alike, each plain attention and then an MLP or experts, in words; empty:
+/// nothing. For strategies and graphs that know of no more.
+[[nodiscard]] std::string beyond_plain(const Model& model);
 
 /// Trainable parameters of the whole model, derived from the dimensions.
 [[nodiscard]] std::int64_t parameter_count(const Model& model);
 /// Those that one token uses: top-k experts instead of all. Equal to parameter_count when dense.
 [[nodiscard]] std::int64_t active_parameter_count(const Model& model);
-/// Whether layer 0 .. layers-1 has experts.
-[[nodiscard]] bool is_moe_layer(const Model& model, std::int64_t layer);
 
 [[nodiscard]] const config::Schema<Model>& model_schema();
+/// The fields as a [model] table.
+void write_model(const Model& model, config::Table& table);
 /// A [model] table by fields. Fills in what a file may leave 0 and checks that the dimensions fit together.
 [[nodiscard]] Model read_model(const config::Table& table, config::Diagnostics& diagnostics);
 /// A Hugging Face config.json as it is. Ignored keys are documented (docs/models.md); keys that change the computation

@@ -42,7 +42,7 @@ struct LayerShape {
   bool adds_gradients = true;       ///< to what is in the buffer; false: each pass writes gradients anew
   /// MoE: per element of the buffer that gradients of experts are added to; 0: theirs are as the others.
   std::int64_t expert_gradient_bytes = 0;
-  bool moe = false;                  ///< the MLP of this layer is its experts (see is_moe_layer)
+  std::uint32_t kind = 0;            ///< of the model's kinds of layers
   std::int64_t expert_parallel = 1;  ///< MoE: ranks over which experts are spread
   std::int64_t expert_tensor = 0;    ///< MoE: ranks over which each expert is cut; 0: the tensor-parallel ones
   /// MoE: tokens that this rank's experts process for the micro-batch (capacity and imbalance applied);
@@ -62,6 +62,12 @@ struct OperatorSet {
   std::int64_t kept_inside = 0;  ///< activation bytes kept by the operators inside; free when the section is recomputed
   /// Of linear layers that share their input: without sequence parallelism each sums its own over the tensor ranks.
   int input_gradients = 1;
+  /// Elements of a token that a column-parallel section takes whole: gathered before it under sequence parallelism, and
+  /// their gradient summed behind its backward part; 0: an earlier section has them whole, and sums both gradients.
+  std::int64_t whole_input = 0;
+  /// Elements of a token that a row-parallel section makes as a sum over the tensor ranks; 0: a later section sums them
+  /// along with its own.
+  std::int64_t summed_output = 0;
 
   [[nodiscard]] std::int64_t kept() const { return kept_input + kept_inside; }
   [[nodiscard]] bool empty() const { return forward.empty(); }
@@ -75,7 +81,8 @@ struct OperatorSet {
 ///   after the input_gradient of `fc1` and `qkv` (all-reduce, or reduce-scatter), which runs beside their
 ///   weight_gradient. Under sequence parallelism the kept input of `qkv` and `fc1` is gathered again for the
 ///   weight_gradient.
-/// Each moves the whole activation, 2 s b h bytes.
+/// Each moves OperatorSet::whole_input or summed_output elements of each token: the whole activation, 2 s b h bytes,
+/// where a section does not say less.
 /// Expert parallelism has an all-to-all after `dispatch` and one before `combine`, in both directions, of
 /// expert_tokens h elements.
 struct LayerOperators {

@@ -53,8 +53,8 @@ class Checker {
 
   void check_devices();
   void check_tensor();
-  void check_heads();
-  void check_width();
+  void check_heads(const workload::LayerFields& kind);
+  void check_width(const workload::LayerFields& kind);
   void check_pipeline();
   void check_stage_layers(std::int64_t chunks);
   void begin_chunks(const std::vector<std::int64_t>& layers);
@@ -115,12 +115,12 @@ void Checker::check_devices() {
 
 void Checker::check_tensor() {
   const std::int64_t t = options_.tensor;
-  check_heads();
+  for (std::uint32_t kind = 0; kind < layer_kinds(model_); ++kind) check_heads(layer_kind(model_, kind));
   if (cut_.uses_kernels()) {
     const std::string problem = program::sublayer::inline_problem(job_.machine.device, job_.workload.datatype);
     if (!problem.empty()) error("sublayers", "sublayers = \"{}\": {}", options_.sublayers, problem);
   }
-  check_width();
+  for (std::uint32_t kind = 0; kind < layer_kinds(model_); ++kind) check_width(layer_kind(model_, kind));
   check_products(table_, job_, cut_, diagnostics_);
   if (!options_.sequence_parallel) return;
   if (t == 1)
@@ -134,24 +134,24 @@ void Checker::check_tensor() {
   }
 }
 
-void Checker::check_width() {
-  const std::int64_t t = options_.tensor, width = model_.ffn_hidden;
+void Checker::check_width(const workload::LayerFields& kind) {
+  const std::int64_t t = options_.tensor, width = kind.ffn_hidden;
   if (options_.pad_width || width % t == 0) return;
   error("tensor", "tensor = {} does not divide the MLP's width of {}; uneven_width = \"pad\" lets every rank carry {}",
         t, width, (width + t - 1) / t);
 }
 
-void Checker::check_heads() {
+void Checker::check_heads(const workload::LayerFields& kind) {
   const std::int64_t t = options_.tensor;
   if (options_.pad_heads) {
-    if (t > model_.heads) error("tensor", "tensor = {} is more than the {} heads", t, model_.heads);
+    if (t > kind.heads) error("tensor", "tensor = {} is more than the {} heads", t, kind.heads);
     return;
   }
-  if (model_.heads % t != 0) {
+  if (kind.heads % t != 0) {
     error("tensor", "tensor = {} does not divide the {} heads of {}; uneven_heads = \"pad\" lets every rank carry {}",
-          t, model_.heads, model_.name, (model_.heads + t - 1) / t);
-  } else if (model_.kv_heads >= t ? model_.kv_heads % t != 0 : t % model_.kv_heads != 0) {
-    error("tensor", "tensor = {} and the {} key-value heads of {} do not divide each other", t, model_.kv_heads,
+          t, kind.heads, model_.name, (kind.heads + t - 1) / t);
+  } else if (kind.kv_heads >= t ? kind.kv_heads % t != 0 : t % kind.kv_heads != 0) {
+    error("tensor", "tensor = {} and the {} key-value heads of {} do not divide each other", t, kind.kv_heads,
           model_.name);
   }
 }

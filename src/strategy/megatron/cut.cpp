@@ -28,9 +28,9 @@ std::int64_t Cut::tokens() const {
   return sequence * options.micro_batch;
 }
 
-std::int64_t Cut::tensor_element() const {
+std::int64_t Cut::tensor_element(std::int64_t width) const {
   const bool is_even = !uses_sequence_parallelism() || workload->sequence % options.tensor == 0;
-  return is_even ? element() : element() * options.micro_batch * model->hidden;
+  return is_even ? element() : element() * options.micro_batch * width;
 }
 
 std::int64_t Cut::part_bytes() const {
@@ -62,14 +62,14 @@ std::uint32_t Cut::rank(const Place& place) const {
   return (place.stage * d + place.data) * t + place.tensor;
 }
 
-std::int64_t Cut::expert_tokens(std::uint32_t expert_rank) const {
+std::int64_t Cut::expert_tokens(std::uint32_t number, std::uint32_t expert_rank) const {
   // Tokens of a replica, or where its tensor ranks are several of the groups that experts are cut over, their part.
-  const std::int64_t mean = tokens() * model->experts_per_token * expert_tensor() / options.tensor;
+  const std::int64_t mean = tokens() * kind(number).experts_per_token * expert_tensor() / options.tensor;
   const double load = expert_load.empty() ? 1.0 : expert_load[expert_rank];
   return std::max<std::int64_t>(1, std::llround(load * static_cast<double>(mean)));
 }
 
-workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::int64_t keys) const {
+workload::LayerShape Cut::layer_shape(std::uint32_t number, std::uint32_t expert_rank, std::int64_t keys) const {
   const bool generation = workload->phase == Phase::generation;
   workload::LayerShape shape;
   shape.sequence = generation ? 1 : workload->sequence;
@@ -79,8 +79,8 @@ workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::
   shape.tensor_rows = options.tensor_rows;
   shape.sequence_parallel = uses_sequence_parallelism();
   if (options.pad_heads) {
-    shape.heads_per_rank = (model->heads + options.tensor - 1) / options.tensor;
-    shape.kv_heads_per_rank = (model->kv_heads + options.tensor - 1) / options.tensor;
+    shape.heads_per_rank = (kind(number).heads + options.tensor - 1) / options.tensor;
+    shape.kv_heads_per_rank = (kind(number).kv_heads + options.tensor - 1) / options.tensor;
   }
   shape.pad_width = options.pad_width;
   shape.flash_attention = workload->flash_attention;
@@ -94,27 +94,28 @@ workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::
     shape.adds_gradients = adds_gradients;
     shape.expert_gradient_bytes = experts_stay(*this) ? options.gradient_bytes : 0;
   }
-  shape.moe = moe;
-  if (moe) {
+  shape.kind = number;
+  if (is_moe(kind(number))) {
     shape.expert_parallel = options.expert_parallel;
     shape.expert_tensor = options.expert_tensor;
-    shape.expert_tokens = expert_tokens(expert_rank);
+    shape.expert_tokens = expert_tokens(number, expert_rank);
   }
   return shape;
 }
 
-workload::LayerOperators Cut::layer(bool moe, std::uint32_t expert_rank, std::int64_t keys) const {
-  workload::LayerOperators operators = workload::transformer_layer(*model, layer_shape(moe, expert_rank, keys));
+workload::LayerOperators Cut::layer(std::uint32_t number, std::uint32_t expert_rank, std::int64_t keys) const {
+  workload::LayerOperators operators = workload::transformer_layer(*model, layer_shape(number, expert_rank, keys));
   if (options.whole_attention)
-    operators.attention_core = workload::transformer_layer(*model, core_shape(moe, expert_rank, keys)).attention_core;
+    operators.attention_core =
+        workload::transformer_layer(*model, core_shape(number, expert_rank, keys)).attention_core;
   return operators;
 }
 
-workload::LayerShape Cut::core_shape(bool moe, std::uint32_t expert_rank, std::int64_t keys) const {
-  workload::LayerShape shape = layer_shape(moe, expert_rank, keys);
+workload::LayerShape Cut::core_shape(std::uint32_t number, std::uint32_t expert_rank, std::int64_t keys) const {
+  workload::LayerShape shape = layer_shape(number, expert_rank, keys);
   if (options.whole_attention) {
-    shape.heads_per_rank = model->heads;
-    shape.kv_heads_per_rank = model->kv_heads;
+    shape.heads_per_rank = kind(number).heads;
+    shape.kv_heads_per_rank = kind(number).kv_heads;
   }
   return shape;
 }

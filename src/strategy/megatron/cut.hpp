@@ -112,11 +112,14 @@ struct Cut {
   [[nodiscard]] std::int64_t micro_batches_of(std::uint32_t replica) const {
     return replica < fuller_replicas ? micro_batches : micro_batches - 1;
   }
+  /// Bytes of so many elements of each token.
+  [[nodiscard]] std::int64_t token_bytes(std::int64_t width) const { return element() * tokens() * width; }
   /// Bytes of the activation between two layers, whole.
-  [[nodiscard]] std::int64_t activation_bytes() const { return element() * tokens() * model->hidden; }
-  /// What it is cut into for the tensor ranks: numbers, or where they have different parts of the sequence, tokens of
-  /// all sequences of a micro-batch. Bytes.
-  [[nodiscard]] std::int64_t tensor_element() const;
+  [[nodiscard]] std::int64_t activation_bytes() const { return token_bytes(model->hidden); }
+  /// What so many elements of each token are cut into for the tensor ranks: numbers, or where they have different parts
+  /// of the sequence, tokens of all sequences of a micro-batch. Bytes.
+  [[nodiscard]] std::int64_t tensor_element(std::int64_t width) const;
+  [[nodiscard]] std::int64_t tensor_element() const { return tensor_element(model->hidden); }
   /// What a tensor rank sends to the next stage: bytes of the largest part, from which the whole is gathered on
   /// arrival, or of the whole.
   [[nodiscard]] std::int64_t part_bytes() const;
@@ -146,13 +149,19 @@ struct Cut {
   }
   /// Of all chunks of a stage.
   [[nodiscard]] std::int64_t stage_layers(std::uint32_t stage) const;
-  /// `context` 0: as the phase says. MoE layers need the expert-parallel rank.
-  [[nodiscard]] workload::LayerShape layer_shape(bool moe, std::uint32_t expert_rank, std::int64_t keys = 0) const;
+  [[nodiscard]] const workload::LayerFields& kind(std::uint32_t number) const {
+    return workload::layer_kind(*model, number);
+  }
+  /// Of a kind of the model's layers. `context` 0: as the phase says. MoE layers need the expert-parallel rank.
+  [[nodiscard]] workload::LayerShape layer_shape(std::uint32_t kind, std::uint32_t expert_rank,
+                                                 std::int64_t keys = 0) const;
   /// The same, with all heads where the attention core is not cut.
-  [[nodiscard]] workload::LayerShape core_shape(bool moe, std::uint32_t expert_rank, std::int64_t keys = 0) const;
-  [[nodiscard]] workload::LayerOperators layer(bool moe, std::uint32_t expert_rank, std::int64_t keys = 0) const;
-  /// Tokens that the experts of an expert-parallel rank process for one micro-batch.
-  [[nodiscard]] std::int64_t expert_tokens(std::uint32_t expert_rank) const;
+  [[nodiscard]] workload::LayerShape core_shape(std::uint32_t kind, std::uint32_t expert_rank,
+                                                std::int64_t keys = 0) const;
+  [[nodiscard]] workload::LayerOperators layer(std::uint32_t kind, std::uint32_t expert_rank,
+                                               std::int64_t keys = 0) const;
+  /// Tokens that the experts of an expert-parallel rank process for one micro-batch, in a layer of that kind.
+  [[nodiscard]] std::int64_t expert_tokens(std::uint32_t kind, std::uint32_t expert_rank) const;
 
  private:
   [[nodiscard]] std::size_t chunk_index(std::uint32_t stage, std::uint32_t chunk) const {

@@ -1,5 +1,8 @@
 #include "device_state.hpp"
 
+#include <algorithm>
+
+#include "loans.hpp"
 #include "tessera/program/held_state.hpp"
 #include "weight_hosts.hpp"
 
@@ -20,14 +23,14 @@ void add_layers(const Cut& cut, std::uint32_t stage, DeviceState& state) {
   for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
     const std::int64_t first = cut.first_layer(stage, chunk);
     for (std::int64_t i = first; i < cut.end_layer(stage, chunk); ++i) {
-      add(state, workload::layer_parameters(*cut.model, cut.layer_shape(workload::is_moe_layer(*cut.model, i), 0)));
+      add(state, workload::layer_parameters(*cut.model, cut.layer_shape(workload::kind_of(*cut.model, i), 0)));
     }
   }
 }
 
 void add_edges(const Cut& cut, std::uint32_t stage, DeviceState& state) {
   const workload::Model& model = *cut.model;
-  const auto shape = cut.layer_shape(false, 0);
+  const auto shape = cut.layer_shape(0, 0);
   const bool one_stage = cut.options.pipeline == 1;
   const std::int64_t layers = state.dense;
   if (stage == 0) add(state, workload::embedding_parameters(model, shape));
@@ -45,7 +48,9 @@ std::int64_t buffer_bytes(const Cut& cut) {
   if (cut.training()) return bytes;
   // Outside training nothing is kept; the widest pair of tensors between two kernels is the MLP's.
   const std::int64_t t = cut.options.tensor;
-  const std::int64_t width = (cut.model->ffn_hidden + t - 1) / t * (cut.model->gated_mlp ? 2 : 1);
+  std::int64_t width = 0;
+  for (std::uint32_t i = 0; i < workload::layer_kinds(*cut.model); ++i)
+    width = std::max(width, (cut.kind(i).ffn_hidden + t - 1) / t * (cut.kind(i).gated_mlp ? 2 : 1));
   return bytes + cut.element() * cut.tokens() * (cut.model->hidden + width);
 }
 
@@ -71,8 +76,9 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
   }
   state.held = cut.options.shards_parameters() ? state.updated() : state.parameters();
   if (!cut.training()) {
-    state.kv_cache = workload::kv_cache_bytes(model, cut.core_shape(false, 0, cut.context()),
-                                              cut.stage_layers(stage) * cut.micro_batches);
+    for (std::uint32_t kind = 0; kind < workload::layer_kinds(model); ++kind)
+      state.kv_cache += workload::kv_cache_bytes(model, cut.core_shape(kind, 0, cut.context()),
+                                                 layers_of(cut, stage, kind) * cut.micro_batches);
   }
   state.buffers = buffer_bytes(cut) + unit_buffers(cut, stage) + part_buffers(cut);
   return state;

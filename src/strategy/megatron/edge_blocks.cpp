@@ -13,7 +13,7 @@ program::BlockId embedding_forward(program::Program& program, const Cut& cut,
   Writer writer(program, cut, "embedding forward");
   begin_forward(writer, Unit::embedding);
   writer.run(embedding.lookup.forward, Activity::forward);
-  writer.tensor_collective(CollectiveKind::all_reduce, cut.activation_bytes(), "embedding all-reduce");
+  writer.tensor_collective(CollectiveKind::all_reduce, cut.model->hidden, "embedding all-reduce");
   writer.run(embedding.combine.forward, Activity::forward);
   if (cut.training()) {
     writer.builder().allocate(MemoryCategory::activations, Bytes{embedding.lookup.kept() + embedding.combine.kept()});
@@ -28,7 +28,7 @@ program::BlockId embedding_backward(program::Program& program, const Cut& cut,
   begin_backward(writer, Unit::embedding);
   if (cut.uses_sequence_parallelism()) {
     // The cut along the sequence is made behind the embedding; its gradient is gathered before it.
-    writer.tensor_collective(CollectiveKind::all_gather, cut.activation_bytes(), "embedding all-gather");
+    writer.tensor_collective(CollectiveKind::all_gather, cut.model->hidden, "embedding all-gather");
   }
   plain_backward(writer, embedding.combine);
   plain_backward(writer, embedding.lookup);
@@ -51,7 +51,8 @@ program::BlockId head_forward(program::Program& program, const Cut& cut, const w
     // The last token of each sequence alone, which is on one tensor rank under sequence parallelism.
     const std::int64_t bytes = cut.element() * cut.options.micro_batch * cut.model->hidden;
     if (cut.uses_sequence_parallelism()) {
-      writer.tensor_collective(CollectiveKind::all_reduce, bytes, "head all-reduce");
+      writer.collective(CollectiveKind::all_reduce, tensor_group, bytes, cut.tensor_element(),
+                        Activity::tensor_communication, "head all-reduce");
     }
     writer.run(head.logits.forward, Activity::forward);
     end_forward(writer);
@@ -90,7 +91,7 @@ program::BlockId head_backward(program::Program& program, const Cut& cut, const 
 }  // namespace
 
 EdgeBlocks add_embedding(program::Program& program, const Cut& cut) {
-  const auto embedding = workload::embedding_operators(*cut.model, cut.layer_shape(false, 0));
+  const auto embedding = workload::embedding_operators(*cut.model, cut.layer_shape(0, 0));
   EdgeBlocks blocks;
   blocks.forward = embedding_forward(program, cut, embedding);
   if (cut.training()) blocks.backward = embedding_backward(program, cut, embedding);
@@ -98,7 +99,7 @@ EdgeBlocks add_embedding(program::Program& program, const Cut& cut) {
 }
 
 EdgeBlocks add_head(program::Program& program, const Cut& cut) {
-  const auto head = workload::head_operators(*cut.model, cut.layer_shape(false, 0));
+  const auto head = workload::head_operators(*cut.model, cut.layer_shape(0, 0));
   EdgeBlocks blocks;
   blocks.forward = head_forward(program, cut, head);
   if (cut.training()) blocks.backward = head_backward(program, cut, head);

@@ -31,9 +31,12 @@ class ExpertChecks {
   /// Experts are spread over the groups of tensor ranks of a replica that hold whole ones, then over replicas.
   void of_ranks() {
     const std::int64_t t = options_.tensor, parallel = options_.expert_parallel, data = options_.data;
-    if (model_.experts % parallel != 0)
-      error("expert_parallel", "expert_parallel = {} does not divide the {} experts of {}", parallel, model_.experts,
-            model_.name);
+    for (std::uint32_t kind = 0; kind < layer_kinds(model_); ++kind) {
+      const std::int64_t experts = layer_kind(model_, kind).experts;
+      if (experts % parallel != 0)
+        error("expert_parallel", "expert_parallel = {} does not divide the {} experts of {}", parallel, experts,
+              model_.name);
+    }
     if (t % cut_over_ != 0)
       return error("expert_tensor", "expert_tensor = {} does not divide tensor = {}", cut_over_, t);
     if (cut_over_ < t && !options_.sequence_parallel)
@@ -90,7 +93,7 @@ std::vector<double> drawn_load(const Options& options, std::uint64_t seed) {
 
 void read_experts(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics) {
   ExpertChecks checks(table, cut, diagnostics);
-  if (job.model->experts == 0) return checks.of_dense_model();
+  if (!has_experts(*job.model)) return checks.of_dense_model();
   checks.of_ranks();
   cut.expert_load = drawn_load(cut.options, job.seed);
 }

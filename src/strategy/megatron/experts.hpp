@@ -8,7 +8,8 @@ namespace tessera::strategy::megatron {
 /// Tokens travel cut along the sequence under sequence parallelism and are gathered over the tensor ranks at their
 /// experts, which are cut by columns, then rows, like a dense MLP; over fewer of them, or not at all, where
 /// expert_tensor says so.
-void experts_forward(Writer& writer, const workload::LayerOperators& layer, Activity activity);
-void experts_backward(Writer& writer, const workload::LayerOperators& layer);
+void experts_forward(Writer& writer, const workload::LayerFields& kind, const workload::LayerOperators& layer,
+                     Activity activity);
+void experts_backward(Writer& writer, const workload::LayerFields& kind, const workload::LayerOperators& layer);
 
 }  // namespace tessera::strategy::megatron

@@ -24,7 +24,7 @@ struct Part : workload::LayerPart {
 };
 
 /// The parts in the order in which they run; experts are one. `has_chunks`: products run beside their collectives.
-std::vector<Part> parts_of(const LayerOperators& layer, bool moe, bool has_chunks) {
+std::vector<Part> parts_of(const LayerOperators& layer, const workload::LayerFields& kind, bool has_chunks) {
   std::vector<Part> parts;
   const auto add = [&](LayerSection first, LayerSection last, auto forward, auto backward) {
     parts.push_back({{workload::place_of(first), workload::place_of(last)}, forward, backward});
@@ -63,11 +63,11 @@ std::vector<Part> parts_of(const LayerOperators& layer, bool moe, bool has_chunk
   row(&LayerOperators::projection);
   plain(&LayerOperators::attention_residual);
   plain(&LayerOperators::mlp_norm);
-  if (moe) {
+  if (is_moe(kind)) {
     add(
         &LayerOperators::router, &LayerOperators::combine,
-        [&layer](Writer& writer, Activity activity) { experts_forward(writer, layer, activity); },
-        [&layer](Writer& writer) { experts_backward(writer, layer); });
+        [&](Writer& writer, Activity activity) { experts_forward(writer, kind, layer, activity); },
+        [&](Writer& writer) { experts_backward(writer, kind, layer); });
   } else {
     column(&LayerOperators::fc1);
     plain(&LayerOperators::activation);
@@ -82,8 +82,9 @@ std::vector<Part> parts_of(const LayerOperators& layer, bool moe, bool has_chunk
 /// that of the part behind them, whose input they make.
 class LayerPasses {
  public:
-  LayerPasses(const LayerOperators& layer, bool moe, const workload::Recomputed& recomputed, bool has_chunks)
-      : parts_(parts_of(layer, moe, has_chunks)), recomputed_(recomputed) {
+  LayerPasses(const LayerOperators& layer, const workload::LayerFields& kind, const workload::Recomputed& recomputed,
+              bool has_chunks)
+      : parts_(parts_of(layer, kind, has_chunks)), recomputed_(recomputed) {
     const auto sections = layer.in_order();
     const auto kept = workload::kept_bytes(layer, recomputed_);
     for (std::size_t i = 0; i < sections.size(); ++i) {
@@ -151,10 +152,10 @@ class LayerPasses {
 
 }  // namespace
 
-std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, bool moe) {
-  const LayerOperators layer = cut.layer(moe, 0);
+std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, std::uint32_t kind) {
+  const LayerOperators layer = cut.layer(kind, 0);
   std::vector<PartBlock> blocks;
-  for (const Part& part : parts_of(layer, moe, cut.uses_user_buffers())) {
+  for (const Part& part : parts_of(layer, cut.kind(kind), cut.uses_user_buffers())) {
     Writer forward(program, cut, "part forward");
     part.forward(forward, Activity::forward);
     blocks.push_back({part, forward.builder().done()});
@@ -162,16 +163,23 @@ std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, bo
   return blocks;
 }
 
-std::int64_t most_made_again(const LayerOperators& layer, bool moe, const workload::Recomputed& recomputed) {
-  return LayerPasses(layer, moe, recomputed, false).most_made_again();
+std::int64_t most_made_again(const Cut& cut, std::uint32_t kind, const workload::Recomputed& recomputed) {
+  return LayerPasses(cut.layer(kind, 0), cut.kind(kind), recomputed, false).most_made_again();
+}
+
+std::vector<std::int64_t> beside_widths(const Cut& cut, std::uint32_t kind) {
+  const LayerOperators layer = cut.layer(kind, 0);
+  std::vector<std::int64_t> widths = {is_moe(cut.kind(kind)) ? 0 : layer.fc1.whole_input, layer.qkv.whole_input};
+  std::erase(widths, 0);
+  return widths;
 }
 
 LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey& key) {
-  const LayerOperators layer = cut.layer(key.moe, key.expert_rank, key.keys);
-  const std::string name = key.moe ? "MoE layer" : "layer";
-  const Unit unit = key.moe ? Unit::moe_layer : Unit::dense_layer;
+  const LayerOperators layer = cut.layer(key.kind, key.expert_rank, key.keys);
+  const std::string name = workload::kind_name(*cut.model, key.kind);
+  const Unit unit = layer_unit(key.kind);
   LayerBlocks blocks;
-  const LayerPasses passes(layer, key.moe, cut.recomputed[key.stage], cut.uses_user_buffers());
+  const LayerPasses passes(layer, cut.kind(key.kind), cut.recomputed[key.stage], cut.uses_user_buffers());
   Writer forward(program, cut, name + " forward");
   begin_forward(forward, unit);
   passes.forward(forward);

@@ -12,7 +12,7 @@ struct LayerBlocks {
 
 /// What the code of a layer depends on.
 struct LayerKey {
-  bool moe = false;
+  std::uint32_t kind = 0;  ///< of the model's kinds of layers
   std::uint32_t expert_rank = 0;
   std::int64_t keys = 0;    ///< context of a generation step; 0: as the phase says
   std::uint32_t stage = 0;  ///< what runs again
@@ -26,12 +26,12 @@ struct PartBlock {
   program::BlockId forward = 0;
 };
 /// In the order in which they run.
-[[nodiscard]] std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, bool moe);
+[[nodiscard]] std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, std::uint32_t kind);
 /// B: of activations that are made again for the backward pass, at once.
-[[nodiscard]] std::int64_t most_made_again(const workload::LayerOperators& layer, bool moe,
-                                           const workload::Recomputed& recomputed);
+[[nodiscard]] std::int64_t most_made_again(const Cut& cut, std::uint32_t kind, const workload::Recomputed& recomputed);
 
-/// How often its backward pass uses the stream beside.
-[[nodiscard]] inline std::uint32_t beside_uses(bool moe) { return moe ? 1 : 2; }
+/// OperatorSet::whole_input of the sections whose backward parts use the stream beside, in their order. Experts
+/// communicate in turn.
+[[nodiscard]] std::vector<std::int64_t> beside_widths(const Cut& cut, std::uint32_t kind);
 
 }  // namespace tessera::strategy::megatron

@@ -70,8 +70,8 @@ void add_groups(const Cut& cut, program::Program& program) {
     return (at.stage * t + at.tensor % whole) * d + of_stage(at) % whole / t;
   };
   grouping.bind(tensor_group, tensor);
-  if (cut.model->experts > 0) grouping.bind(expert_group, expert);
-  if (cut.model->experts > 0 && cut.expert_tensor() < t)
+  if (has_experts(*cut.model)) grouping.bind(expert_group, expert);
+  if (has_experts(*cut.model) && cut.expert_tensor() < t)
     grouping.bind(expert_tensor_group,
                   [&](const Place& at) { return (at.stage * d * t + of_stage(at)) / cut.expert_tensor(); });
   if (cut.is_two_dimensional()) {
@@ -82,7 +82,7 @@ void add_groups(const Cut& cut, program::Program& program) {
   if (!training) {
     if (!options.shards_parameters()) return;
     grouping.bind(data_group, data);
-    if (cut.model->experts > 0) grouping.bind(expert_data_group, expert_data);
+    if (has_experts(*cut.model)) grouping.bind(expert_data_group, expert_data);
     return;
   }
   if (options.overlap_tensor_communication) grouping.bind(tensor_beside_group, tensor);
@@ -93,7 +93,7 @@ void add_groups(const Cut& cut, program::Program& program) {
   grouping.bind(data_group, data);
   const bool has_stream = options.overlap_gradient_reduction || gathers_beside_forward(cut);
   if (has_stream) grouping.bind(data_beside_group, data);
-  if (cut.model->experts > 0) {
+  if (has_experts(*cut.model)) {
     grouping.bind(expert_data_group, expert_data);
     if (has_stream) grouping.bind(expert_data_beside_group, expert_data);
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -72,8 +73,10 @@ std::vector<std::int64_t> interleaves(const Options& so_far, const Job& job, std
 }
 
 std::vector<std::int64_t> expert_parallels(const Options&, const Job& job, std::int64_t) {
-  const std::int64_t experts = std::max<std::int64_t>(1, job.model->experts);
-  return numbers_to(experts, [&](std::int64_t e) { return experts % e == 0; });
+  std::int64_t experts = 0;  // that all kinds of layers with experts have together
+  for (std::uint32_t kind = 0; kind < layer_kinds(*job.model); ++kind)
+    experts = std::gcd(experts, layer_kind(*job.model, kind).experts);
+  return numbers_to(std::max<std::int64_t>(1, experts), [&](std::int64_t e) { return experts % e == 0; });
 }
 
 template <auto member>

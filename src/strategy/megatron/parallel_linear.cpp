@@ -20,12 +20,13 @@ const char* reduction_label(const Cut& cut) {
 
 /// The operators, and the sum of what they make over the tensor ranks, without sequence parallelism of `sums` results
 /// one after another. At transaction level the sum belongs to the kernel of the product.
-void run_and_reduce(Writer& writer, const std::vector<workload::Operator>& operators, Activity activity, int sums = 1) {
+void run_and_reduce(Writer& writer, const std::vector<workload::Operator>& operators, std::int64_t width,
+                    Activity activity, int sums = 1) {
   const Cut& cut = writer.cut();
   if (!cut.uses_kernels()) {
     writer.run(operators, activity);
     for (int i = 0; i < (cut.uses_sequence_parallelism() ? 1 : sums); ++i)
-      writer.tensor_collective(reduction(cut), cut.activation_bytes(), reduction_label(cut));
+      writer.tensor_collective(reduction(cut), width, reduction_label(cut));
     return;
   }
   for (const workload::Operator& op : operators) {
@@ -40,10 +41,9 @@ void run_and_reduce(Writer& writer, const std::vector<workload::Operator>& opera
 
 void backward_in_turn(Writer& writer, const workload::OperatorSet& set) {
   const Cut& cut = writer.cut();
-  if (cut.uses_sequence_parallelism()) {
-    writer.tensor_collective(CollectiveKind::all_gather, cut.activation_bytes(), "tensor all-gather");
-  }
-  run_and_reduce(writer, set.input_gradient, Activity::backward, set.input_gradients);
+  if (cut.uses_sequence_parallelism())
+    writer.tensor_collective(CollectiveKind::all_gather, set.whole_input, "tensor all-gather");
+  run_and_reduce(writer, set.input_gradient, set.whole_input, Activity::backward, set.input_gradients);
   writer.run(set.weight_gradient, Activity::backward);
 }
 
@@ -72,14 +72,15 @@ void plain_backward(Writer& writer, const workload::OperatorSet& set) {
 
 void column_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
   const Cut& cut = writer.cut();
-  if (cut.uses_sequence_parallelism()) {
-    writer.tensor_collective(CollectiveKind::all_gather, cut.activation_bytes(), "tensor all-gather");
-  }
+  if (cut.uses_sequence_parallelism())
+    writer.tensor_collective(CollectiveKind::all_gather, set.whole_input, "tensor all-gather");
   writer.run(set.forward, activity);
 }
 
 void column_backward(Writer& writer, const workload::OperatorSet& set) {
-  if (has_beside_stream(writer.cut())) {
+  if (set.whole_input == 0) {
+    plain_backward(writer, set);
+  } else if (has_beside_stream(writer.cut())) {
     backward_beside(writer, set);
   } else {
     backward_in_turn(writer, set);
@@ -87,21 +88,20 @@ void column_backward(Writer& writer, const workload::OperatorSet& set) {
 }
 
 void row_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
-  run_and_reduce(writer, set.forward, activity);
+  run_and_reduce(writer, set.forward, set.summed_output, activity);
 }
 
 void row_backward(Writer& writer, const workload::OperatorSet& set) {
   const Cut& cut = writer.cut();
-  if (cut.uses_sequence_parallelism()) {
-    writer.tensor_collective(CollectiveKind::all_gather, cut.activation_bytes(), "tensor all-gather");
-  }
+  if (cut.uses_sequence_parallelism())
+    writer.tensor_collective(CollectiveKind::all_gather, set.summed_output, "tensor all-gather");
   plain_backward(writer, set);
 }
 
-program::BlockId beside_block(program::Program& program, const Cut& cut) {
+program::BlockId beside_block(program::Program& program, const Cut& cut, std::int64_t width) {
   Writer writer(program, cut, "tensor communication beside backward");
   const auto collective = [&](CollectiveKind kind, const char* label) {
-    writer.collective(kind, tensor_beside_group, cut.activation_bytes(), cut.tensor_element(),
+    writer.collective(kind, tensor_beside_group, cut.token_bytes(width), cut.tensor_element(width),
                       Activity::tensor_communication, label);
   };
   if (cut.uses_sequence_parallelism()) {

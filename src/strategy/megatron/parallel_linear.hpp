@@ -16,8 +16,8 @@ void row_backward(Writer& writer, const workload::OperatorSet& set);
 /// Input gradient, then weight gradient: what is not cut, or not a linear layer.
 void plain_backward(Writer& writer, const workload::OperatorSet& set);
 
-/// The stream beside: the collectives of one column_backward.
-[[nodiscard]] program::BlockId beside_block(program::Program& program, const Cut& cut);
+/// The stream beside: the collectives of one column_backward of a section with that OperatorSet::whole_input.
+[[nodiscard]] program::BlockId beside_block(program::Program& program, const Cut& cut, std::int64_t width);
 /// Whether there is such a stream.
 [[nodiscard]] bool has_beside_stream(const Cut& cut);
 

@@ -19,14 +19,14 @@ void gather(Writer& beside, const workload::ParameterShare& share) {
 void gather_chunk(Writer& beside, const StageBlocks& blocks, const ChunkPlace& at) {
   const Cut& cut = beside.cut();
   const workload::Model& model = *cut.model;
-  if (blocks.has_embedding(at)) gather(beside, workload::embedding_parameters(model, cut.layer_shape(false, 0)));
+  if (blocks.has_embedding(at)) gather(beside, workload::embedding_parameters(model, cut.layer_shape(0, 0)));
   for (const LayerRun& run : blocks.runs(at)) {
-    const auto share = workload::layer_parameters(model, cut.layer_shape(run.moe, 0));
+    const auto share = workload::layer_parameters(model, cut.layer_shape(run.kind, 0));
     for (std::uint32_t i = 0; i < run.layers; ++i) gather(beside, share);
   }
   if (!blocks.has_head(at)) return;
   const bool has_own_weight = !model.tied_embeddings || cut.options.pipeline > 1;
-  gather(beside, workload::head_parameters(model, cut.layer_shape(false, 0), has_own_weight));
+  gather(beside, workload::head_parameters(model, cut.layer_shape(0, 0), has_own_weight));
 }
 
 }  // namespace

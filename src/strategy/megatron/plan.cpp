@@ -66,7 +66,7 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   add("tensor parallel", std::to_string(options.tensor));
   add("pipeline parallel", std::to_string(options.pipeline));
   add("data parallel", std::to_string(options.data));
-  if (cut.model->experts > 0) add("expert parallel", std::to_string(options.expert_parallel));
+  if (has_experts(*cut.model)) add("expert parallel", std::to_string(options.expert_parallel));
   if (cut.expert_tensor() < options.tensor) add("expert tensor", std::to_string(cut.expert_tensor()));
   if (!cut.spare.empty()) add("left out", devices_text(cut.spare, machine));
   if (!cut.placement.empty()) add("placement", cut.placement);

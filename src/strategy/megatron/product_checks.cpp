@@ -15,6 +15,11 @@ class ProductChecker {
   void check_user_buffers();
 
  private:
+  [[nodiscard]] bool has_gate() const {
+    for (std::uint32_t kind = 0; kind < layer_kinds(model_); ++kind)
+      if (layer_kind(model_, kind).gated_mlp) return true;
+    return false;
+  }
   template <class... Arguments>
   void error(const char* key, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
     diagnostics_.error(where_of(table_, key), fmt::format(text, std::forward<Arguments>(arguments)...));
@@ -38,7 +43,7 @@ void ProductChecker::check_rows() {
     error("tensor_rows", "tensor_rows = {} does not divide the hidden size of {}", rows, model_.hidden);
   if (!options_.sequence_parallel)
     error("tensor_rows", "tensor_rows = {} cuts tokens as well, allowed: sequence_parallel = true", rows);
-  if (model_.experts > 0) error("tensor_rows", "experts are not cut in two dimensions, allowed: tensor_rows = 1");
+  if (has_experts(model_)) error("tensor_rows", "experts are not cut in two dimensions, allowed: tensor_rows = 1");
   if (cut_.uses_kernels())
     error("tensor_rows", "sublayers = \"{}\" sums over one dimension, allowed: tensor_rows = 1", options_.sublayers);
   if (job_.workload.phase == workload::Phase::generation)
@@ -47,7 +52,7 @@ void ProductChecker::check_rows() {
 
 /// Of a gated MLP whose two products sum an input gradient each.
 void ProductChecker::check_gate() {
-  if (!job_.workload.separate_gate || !model_.gated_mlp || options_.tensor == 1) return;
+  if (!job_.workload.separate_gate || !has_gate() || options_.tensor == 1) return;
   const char* what = "workload.gated_linears = \"separate\" sums two input gradients in turn";
   if (cut_.is_two_dimensional()) return error("tensor_rows", "{}, allowed: tensor_rows = 1", what);
   if (cut_.uses_kernels()) return error("sublayers", "{}, allowed: sublayers = \"operators\"", what);
@@ -65,7 +70,7 @@ void ProductChecker::check_user_buffers() {
   if (cut_.uses_kernels())
     error("user_buffers", "sublayers = \"{}\" overlaps products and sums itself, allowed: user_buffers = false",
           options_.sublayers);
-  if (job_.workload.separate_gate && model_.gated_mlp)
+  if (job_.workload.separate_gate && has_gate())
     error("user_buffers", "workload.gated_linears = \"separate\" has two products, allowed: user_buffers = false");
 }
 

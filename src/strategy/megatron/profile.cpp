@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "device_state.hpp"
 #include "layout.hpp"
@@ -87,9 +88,9 @@ class Profiler {
     if (cut_.uses_user_buffers()) beside_products_ = user_buffers::beside_blocks(program_, cut_);
   }
 
-  SectionWork section_work(bool moe, const workload::CostModel* cost) {
+  SectionWork section_work(std::uint32_t kind, const workload::CostModel* cost) {
     SectionWork sections;
-    for (const PartBlock& part : part_blocks(program_, cut_, moe))
+    for (const PartBlock& part : part_blocks(program_, cut_, kind))
       sections.at(part.sections.first) = reader(0, cost).of(part.forward);
     return sections;
   }
@@ -99,17 +100,15 @@ class Profiler {
     found.micro_batches = cut_.micro_batches;
     found.part_bytes = cut_.part_bytes();
     StageBlocks blocks(program_, cut_);
-    const program::BlockId beside = beside_block(program_, cut_);
-    for (const bool moe : {false, true}) {
-      if (!has(moe)) continue;
-      LayerProfile& layer = found.layers.at(moe ? moe_layer : dense_layer);
-      layer.sections = section_work(moe, &job_.cost);
+    for (std::uint32_t kind = 0; kind < kinds(); ++kind) {
+      LayerProfile& layer = found.layers.emplace_back();
+      layer.sections = section_work(kind, &job_.cost);
       WorkReader with_beside = reader(0, &job_.cost);
-      with_beside.read_beside(beside);
-      layer.backward = with_beside.of(add_layer(program_, cut_, {moe, 0, 0, 0}).backward);
+      with_beside.read_beside(beside(cut_.model->hidden));
+      layer.backward = with_beside.of(add_layer(program_, cut_, {kind, 0, 0, 0}).backward);
     }
     for (std::uint32_t stage = 0; stage < cut_.options.pipeline; ++stage)
-      found.stages.push_back(stage_profile(blocks, beside, stage));
+      found.stages.push_back(stage_profile(blocks, stage));
     found.arrival = arrival();
     found.sets = sets();
     return found;
@@ -121,16 +120,12 @@ class Profiler {
     for (const program::BlockId block : beside_products_) made.read_beside(block);
     return made;
   }
-  [[nodiscard]] bool has(bool moe) const {
-    for (std::int64_t i = 0; i < cut_.model->layers; ++i)
-      if (workload::is_moe_layer(*cut_.model, i) == moe) return true;
-    return false;
-  }
+  [[nodiscard]] std::uint32_t kinds() const { return workload::layer_kinds(*cut_.model); }
 
-  StageProfile stage_profile(StageBlocks& blocks, program::BlockId beside, std::uint32_t stage) {
+  StageProfile stage_profile(StageBlocks& blocks, std::uint32_t stage) {
     StageProfile found;
     const DeviceState state = device_state(cut_, stage);
-    found.layers = {layers_of(cut_, stage, false), layers_of(cut_, stage, true)};
+    for (std::uint32_t kind = 0; kind < kinds(); ++kind) found.layers.push_back(layers_of(cut_, stage, kind));
     found.held = held_bytes(cut_, state);
     const bool is_first = stage == 0, is_last = stage + 1 == cut_.options.pipeline;
     std::vector<EdgeBlocks> edges;
@@ -140,7 +135,7 @@ class Profiler {
     write_update(update, state);
     const program::BlockId behind = update.builder().done();
     WorkReader work = reader(stage, &job_.cost);
-    work.read_beside(beside);
+    work.read_beside(beside(cut_.model->hidden));
     for (const EdgeBlocks& edge : edges) {
       found.edge_forward += work.of(edge.forward);
       found.edge_backward += work.of(edge.backward);
@@ -150,6 +145,8 @@ class Profiler {
     found.update = work.of(behind);
     return found;
   }
+
+  program::BlockId beside(std::int64_t width) { return beside_block(program_, cut_, width); }
 
   /// Without sequence parallelism parts that arrive are gathered.
   Work arrival() {
@@ -164,13 +161,8 @@ class Profiler {
 
   /// Sets of sections that do something in layers of the model, those with a name first.
   [[nodiscard]] std::vector<SetProfile> sets() const {
-    std::vector<bool> kinds;
     std::vector<LayerOperators> layers;
-    for (const bool moe : {false, true}) {
-      if (!has(moe)) continue;
-      kinds.push_back(moe);
-      layers.push_back(cut_.layer(moe, 0));
-    }
+    for (std::uint32_t kind = 0; kind < kinds(); ++kind) layers.push_back(cut_.layer(kind, 0));
     std::vector<std::size_t> places;
     for (std::size_t place = 0; place < LayerOperators::section_count; ++place) {
       const auto does = [&](const LayerOperators& layer) { return !layer.in_order().at(place)->empty(); };
@@ -180,11 +172,10 @@ class Profiler {
     const auto add = [&](const workload::Recomputed& recomputed) {
       SetProfile one;
       one.recomputed = recomputed;
-      for (std::size_t i = 0; i < kinds.size(); ++i) {
-        const std::size_t kind = kinds[i] ? moe_layer : dense_layer;
-        const KeptBytes kept = workload::kept_bytes(layers[i], recomputed);
-        for (const std::int64_t bytes : kept) one.kept.at(kind) += bytes;
-        one.again.at(kind) = most_made_again(layers[i], kinds[i], recomputed);
+      for (std::uint32_t kind = 0; kind < kinds(); ++kind) {
+        const KeptBytes kept = workload::kept_bytes(layers[kind], recomputed);
+        one.kept.push_back(std::accumulate(kept.begin(), kept.end(), std::int64_t{0}));
+        one.again.push_back(most_made_again(cut_, kind, recomputed));
       }
       found.push_back(std::move(one));
     };
@@ -195,10 +186,15 @@ class Profiler {
       workload::Recomputed recomputed{{}, true};
       for (std::size_t i = 0; i < places.size(); ++i)
         if ((bits >> i & 1U) != 0) recomputed.again.set(places[i]);
-      const auto is_refused = [&](bool moe) { return !workload::problem_of(recomputed, moe).empty(); };
-      if (std::ranges::none_of(kinds, is_refused)) add(recomputed);
+      if (can_run_again(recomputed)) add(recomputed);
     }
     return found;
+  }
+
+  [[nodiscard]] bool can_run_again(const workload::Recomputed& recomputed) const {
+    for (std::uint32_t kind = 0; kind < kinds(); ++kind)
+      if (!workload::problem_of(recomputed, is_moe(cut_.kind(kind))).empty()) return false;
+    return true;
   }
 
   Cut cut_;
@@ -218,8 +214,8 @@ Cut bare(Cut cut) {
 
 }  // namespace
 
-SectionWork section_work(const Cut& cut, const Job& job, bool moe) {
-  return Profiler(bare(cut), job).section_work(moe, nullptr);
+SectionWork section_work(const Cut& cut, const Job& job, std::uint32_t kind) {
+  return Profiler(bare(cut), job).section_work(kind, nullptr);
 }
 
 PipelineProfile profile_of(const Cut& cut, const Job& job) { return Profiler(bare(cut), job).all(); }

@@ -25,10 +25,8 @@ std::optional<Recomputed> by_name(const std::vector<std::string>& names) {
 Recomputed recomputed_of(const std::vector<std::string>& names, const workload::Model& model) {
   if (const std::optional<Recomputed> named = by_name(names)) return *named;
   const Recomputed found{sections_of(names), true};
-  for (const bool moe : {false, true}) {
-    bool has_such = false;
-    for (std::int64_t i = 0; i < model.layers; ++i) has_such = has_such || is_moe_layer(model, i) == moe;
-    const std::string problem = has_such ? problem_of(found, moe) : "";
+  for (std::uint32_t kind = 0; kind < layer_kinds(model); ++kind) {
+    const std::string problem = problem_of(found, is_moe(layer_kind(model, kind)));
     if (!problem.empty()) throw InputError(problem);
   }
   return found;

@@ -17,11 +17,12 @@ UnitParameters parameters_of(const Cut& cut, Unit unit, bool own_weight) {
   const workload::Model& model = *cut.model;
   workload::ParameterShare share;
   if (unit == Unit::embedding)
-    share = workload::embedding_parameters(model, cut.layer_shape(false, 0));
+    share = workload::embedding_parameters(model, cut.layer_shape(0, 0));
   else if (unit == Unit::head)
-    share = workload::head_parameters(model, cut.layer_shape(false, 0), own_weight);
+    share = workload::head_parameters(model, cut.layer_shape(0, 0), own_weight);
   else
-    share = workload::layer_parameters(model, cut.layer_shape(unit == Unit::moe_layer, 0));
+    share = workload::layer_parameters(
+        model, cut.layer_shape(static_cast<std::uint32_t>(unit) - static_cast<std::uint32_t>(Unit::first_layer), 0));
   return {share.sharded + share.replicated, share.expert};
 }
 
@@ -82,7 +83,7 @@ std::vector<Unit> units_of(const Cut& cut, std::uint32_t stage, std::uint32_t ch
   std::vector<Unit> units;
   if (stage == 0 && chunk == 0) units.push_back(Unit::embedding);
   for (std::int64_t i = cut.first_layer(stage, chunk); i < cut.end_layer(stage, chunk); ++i)
-    units.push_back(workload::is_moe_layer(*cut.model, i) ? Unit::moe_layer : Unit::dense_layer);
+    units.push_back(layer_unit(workload::kind_of(*cut.model, i)));
   if (stage + 1 == cut.options.pipeline && chunk + 1 == cut.options.interleave) units.push_back(Unit::head);
   return units;
 }

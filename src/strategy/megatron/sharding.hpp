@@ -18,8 +18,11 @@ namespace tessera::strategy::megatron {
 /// Units whose gradients a device has room for.
 inline constexpr std::uint32_t gradient_buffers = 2;
 
-/// What is gathered together.
-enum class Unit : std::uint8_t { embedding, dense_layer, moe_layer, head };
+/// What is gathered together: an end of the model, or a layer of some kind (layer_unit).
+enum class Unit : std::uint32_t { embedding, head, first_layer };
+[[nodiscard]] constexpr Unit layer_unit(std::uint32_t kind) {
+  return static_cast<Unit>(static_cast<std::uint32_t>(Unit::first_layer) + kind);
+}
 /// Of a chunk of a stage, in the order of its forward pass.
 [[nodiscard]] std::vector<Unit> units_of(const Cut& cut, std::uint32_t stage, std::uint32_t chunk);
 

@@ -16,8 +16,8 @@ std::vector<LayerRun> StageBlocks::runs(const ChunkPlace& at) const {
   std::vector<LayerRun> runs;
   const std::int64_t first = cut_.first_layer(at.stage, at.chunk);
   for (std::int64_t i = first; i < cut_.end_layer(at.stage, at.chunk); ++i) {
-    const bool moe = workload::is_moe_layer(*cut_.model, i);
-    if (runs.empty() || runs.back().moe != moe) runs.push_back({moe, 0});
+    const std::uint32_t kind = workload::kind_of(*cut_.model, i);
+    if (runs.empty() || runs.back().kind != kind) runs.push_back({kind, 0});
     ++runs.back().layers;
   }
   return runs;
@@ -25,7 +25,8 @@ std::vector<LayerRun> StageBlocks::runs(const ChunkPlace& at) const {
 
 StageBlocks::ChunkKey StageBlocks::key(const ChunkPlace& at, bool announce) const {
   std::vector<LayerRun> layers = runs(at);
-  const bool moe = std::any_of(layers.begin(), layers.end(), [](const LayerRun& run) { return run.moe; });
+  const bool moe =
+      std::any_of(layers.begin(), layers.end(), [&](const LayerRun& run) { return is_moe(cut_.kind(run.kind)); });
   return {has_embedding(at), has_head(at),
           std::move(layers), moe ? load_class(at.expert_rank) : 0,
           announce,          recomputation_class(at.stage)};
@@ -37,8 +38,9 @@ std::uint32_t StageBlocks::recomputation_class(std::uint32_t stage) const {
   return first;
 }
 
-const LayerBlocks& StageBlocks::layer(const ChunkPlace& at, bool moe, std::int64_t keys) {
-  const LayerKey key{moe, moe ? load_class(at.expert_rank) : 0, keys, recomputation_class(at.stage)};
+const LayerBlocks& StageBlocks::layer(const ChunkPlace& at, std::uint32_t kind, std::int64_t keys) {
+  const LayerKey key{kind, is_moe(cut_.kind(kind)) ? load_class(at.expert_rank) : 0, keys,
+                     recomputation_class(at.stage)};
   const auto [found, added] = layers_.try_emplace(key);
   if (added) found->second = add_layer(program_, cut_, key);
   return found->second;
@@ -66,7 +68,7 @@ program::BlockId StageBlocks::forward(const ChunkPlace& at, bool waits) {
     }
   };
   if (has_embedding(at)) call(embedding().forward, 1);
-  for (const LayerRun& run : runs(at)) call(layer(at, run.moe).forward, run.layers);
+  for (const LayerRun& run : runs(at)) call(layer(at, run.kind).forward, run.layers);
   if (has_head(at)) call(head().forward, 1);
   found->second = writer.builder().done();
   return found->second;
@@ -79,7 +81,7 @@ program::BlockId StageBlocks::backward(const ChunkPlace& at, bool announce) {
   if (has_head(at)) writer.builder().call(head().backward);
   std::vector<LayerRun> layers = runs(at);
   for (auto run = layers.rbegin(); run != layers.rend(); ++run) {
-    const program::BlockId once = layer(at, run->moe).backward;
+    const program::BlockId once = layer(at, run->kind).backward;
     if (!announce) {
       writer.builder().call(once, run->layers);
       continue;
@@ -95,7 +97,7 @@ program::BlockId StageBlocks::generation_step(std::uint32_t stage, std::uint32_t
   const ChunkPlace at{stage, 0, expert_rank};
   Writer writer(program_, cut_, "generation step");
   if (has_embedding(at)) writer.builder().call(embedding().forward);
-  for (const LayerRun& run : runs(at)) writer.builder().call(layer(at, run.moe, keys).forward, run.layers);
+  for (const LayerRun& run : runs(at)) writer.builder().call(layer(at, run.kind, keys).forward, run.layers);
   if (has_head(at)) writer.builder().call(head().forward);
   return writer.builder().done();
 }

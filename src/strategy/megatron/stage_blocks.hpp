@@ -19,7 +19,7 @@ struct ChunkPlace {
 
 /// Consecutive layers of one kind.
 struct LayerRun {
-  bool moe = false;
+  std::uint32_t kind = 0;
   std::uint32_t layers = 0;
   friend auto operator<=>(const LayerRun&, const LayerRun&) = default;
 };
@@ -36,7 +36,7 @@ class StageBlocks {
   [[nodiscard]] program::BlockId generation_step(std::uint32_t stage, std::uint32_t expert_rank, std::int64_t keys);
 
   /// Of one layer, and of what stands before and behind all of them.
-  const LayerBlocks& layer(const ChunkPlace& at, bool moe, std::int64_t keys = 0);
+  const LayerBlocks& layer(const ChunkPlace& at, std::uint32_t kind, std::int64_t keys = 0);
   const EdgeBlocks& embedding();
   const EdgeBlocks& head();
 

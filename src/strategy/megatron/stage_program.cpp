@@ -1,6 +1,6 @@
 #include "stage_program.hpp"
 
-#include "beside_count.hpp"
+#include "beside_stream.hpp"
 #include "loans.hpp"
 #include "parallel_linear.hpp"
 #include "parameter_gathering.hpp"
@@ -62,39 +62,16 @@ void for_each_held_loan(program::Program& program, const Cut& cut, const LoansOf
   for (const std::uint32_t loan : loans.held) write(loan_shape(program, cut, loan));
 }
 
-/// How often the backward passes of a stage use the stream beside.
-std::uint32_t gradient_uses(const Cut& cut, const StageBlocks& blocks, std::uint32_t stage,
-                            std::int64_t micro_batches) {
-  std::int64_t uses = 0;
-  for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
-    const ChunkPlace at{stage, chunk, 0};
-    for (const LayerRun& run : blocks.runs(at)) uses += run.layers * beside_uses(run.moe);
-    if (blocks.has_head(at)) ++uses;
-  }
-  return beside_count(uses, micro_batches);
-}
-
-/// The layers of a stage in the order in which their gradients become complete; true: MoE.
-std::vector<bool> announced_layers(const StageBlocks& blocks, std::uint32_t stage,
-                                   const std::vector<PipelineAction>& actions) {
-  std::vector<bool> layers;
+/// The layers of a stage by their kinds, in the order in which their gradients become complete.
+std::vector<std::uint32_t> announced_layers(const StageBlocks& blocks, std::uint32_t stage,
+                                            const std::vector<PipelineAction>& actions) {
+  std::vector<std::uint32_t> layers;
   for (const PipelineAction& action : actions) {
     if (action.kind != PipelineAction::Kind::backward || !action.last) continue;
     const std::vector<LayerRun> runs = blocks.runs({stage, action.chunk, 0});
-    for (auto run = runs.rbegin(); run != runs.rend(); ++run) layers.insert(layers.end(), run->layers, run->moe);
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) layers.insert(layers.end(), run->layers, run->kind);
   }
   return layers;
-}
-
-program::BlockId beside_stream(program::Program& program, const Cut& cut, const StageBlocks& blocks,
-                               std::uint32_t stage, std::uint32_t passes) {
-  const program::BlockId once = beside_block(program, cut);
-  const std::uint32_t uses = gradient_uses(cut, blocks, stage, passes);
-  program::BlockBuilder builder(program, "tensor communication beside weight gradients");
-  // Passes are alike where there is one chunk, and where they do not go layer by layer.
-  if (cut.options.interleave > 1 || cut.options.streams_weights() || uses == 0) return builder.call(once, uses).done();
-  const program::BlockId pass = program::BlockBuilder(program, "pass").call(once, uses / passes).done();
-  return builder.call(pass, passes, program::backward_pass(0)).done();
 }
 
 /// One communicator does one thing after another: weights of the update before, then gradients.
@@ -136,7 +113,8 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
   for_each_held_loan(program, cut, at.loans,
                      [&](const auto& loan) { program::write_end_of_room(main.builder(), loan); });
   std::vector<program::BlockId> streams = {main.builder().done()};
-  if (has_beside_stream(cut)) streams.push_back(beside_stream(program, cut, blocks, stage, at.micro_batches));
+  if (has_beside_stream(cut))
+    streams.push_back(beside_stream(program, cut, blocks, {stage, at.micro_batches}, actions));
   if (cut.uses_user_buffers()) user_buffers::add_streams(program, cut, blocks, stage, at.micro_batches, streams);
   if (cut.options.shards_parameters()) streams.push_back(sharding_stream(program, cut, unit_uses(cut, stage, actions)));
   if (cut.options.weights_on_hosts()) add_part_streams(program, cut, uses_by_layer(cut), streams);

@@ -63,10 +63,10 @@ Repeated repeated_by(const Cut& cut, const Job& job, std::uint32_t stage) {
   Repeated all;
   const workload::LayerSections& again = cut.recomputed[stage].again;
   if (again.none()) return all;
-  for (const bool moe : {false, true}) {
-    const std::int64_t layers = layers_of(cut, stage, moe);
+  for (std::uint32_t kind = 0; kind < workload::layer_kinds(*cut.model); ++kind) {
+    const std::int64_t layers = layers_of(cut, stage, kind);
     if (layers == 0) continue;
-    const auto layer = cut.layer(moe, 0);
+    const auto layer = cut.layer(kind, 0);
     const auto sections = layer.in_order();
     Repeated once;
     for (std::size_t place = 0; place < sections.size(); ++place) {
@@ -74,7 +74,7 @@ Repeated repeated_by(const Cut& cut, const Job& job, std::uint32_t stage) {
       for (const workload::Operator& op : sections[place]->forward)
         once.operators += job.cost.time(op, job.machine.device);
     }
-    if (!cut.uses_kernels()) once.collectives = repeated_collectives(cut, job, stage, section_work(cut, job, moe));
+    if (!cut.uses_kernels()) once.collectives = repeated_collectives(cut, job, stage, section_work(cut, job, kind));
     all.operators += layers * once.operators;
     all.collectives += static_cast<double>(layers) * once.collectives;
   }

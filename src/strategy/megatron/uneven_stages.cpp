@@ -13,28 +13,27 @@ class Times {
 
   /// The mean of the model's layers, as they run on a stage.
   [[nodiscard]] double layer(std::size_t stage) const {
-    const std::int64_t layers = cut_.model->layers;
-    std::int64_t moe = 0;
-    for (std::int64_t i = 0; i < layers; ++i) moe += workload::is_moe_layer(*cut_.model, i) ? 1 : 0;
-    const auto sum = [&](std::int64_t count, bool is_moe) {
-      return count == 0 ? 0 : static_cast<double>(count) * layer(stage, is_moe);
-    };
-    return (sum(layers - moe, false) + sum(moe, true)) / static_cast<double>(layers);
+    std::vector<std::int64_t> count(workload::layer_kinds(*cut_.model));
+    for (std::int64_t i = 0; i < cut_.model->layers; ++i) ++count[workload::kind_of(*cut_.model, i)];
+    double sum = 0;
+    for (std::uint32_t kind = 0; kind < count.size(); ++kind)
+      sum += static_cast<double>(count[kind]) * layer(stage, kind);
+    return sum / static_cast<double>(cut_.model->layers);
   }
   [[nodiscard]] double embedding() const {
-    const auto embedding = workload::embedding_operators(*cut_.model, cut_.layer_shape(false, 0));
+    const auto embedding = workload::embedding_operators(*cut_.model, cut_.layer_shape(0, 0));
     return both(embedding.lookup) + both(embedding.combine);
   }
   [[nodiscard]] double head() const {
-    const auto head = workload::head_operators(*cut_.model, cut_.layer_shape(false, 0));
+    const auto head = workload::head_operators(*cut_.model, cut_.layer_shape(0, 0));
     double sum = both(head.norm) + both(head.logits);
     for (const OperatorSet& set : head.loss) sum += cut_.training() ? both(set) : 0;
     return sum;
   }
 
  private:
-  [[nodiscard]] double layer(std::size_t stage, bool moe) const {
-    const auto layer = cut_.layer(moe, 0);
+  [[nodiscard]] double layer(std::size_t stage, std::uint32_t kind) const {
+    const auto layer = cut_.layer(kind, 0);
     const workload::LayerSections& again = cut_.recomputed[stage].again;
     const auto sections = layer.in_order();
     double sum = 0;

@@ -73,10 +73,10 @@ struct Uses {
 };
 
 /// Of a layer and a micro-batch. Experts communicate in turn.
-Uses uses_of_layer(const Cut& cut, std::uint32_t stage, bool moe) {
+Uses uses_of_layer(const Cut& cut, std::uint32_t stage, std::uint32_t kind) {
   const auto runs = [&](workload::LayerSection section) { return forward_runs(cut, stage, section); };
   Uses uses{runs(&LayerOperators::qkv) + 1, runs(&LayerOperators::projection)};
-  if (moe) return uses;
+  if (is_moe(cut.kind(kind))) return uses;
   uses.gathers += runs(&LayerOperators::fc1) + 1;
   uses.scatters += runs(&LayerOperators::fc2);
   return uses;
@@ -86,7 +86,7 @@ Uses uses_of_stage(const Cut& cut, const StageBlocks& blocks, std::uint32_t stag
   Uses uses;
   for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
     for (const LayerRun& run : blocks.runs({stage, chunk, 0})) {
-      const Uses of_layer = uses_of_layer(cut, stage, run.moe);
+      const Uses of_layer = uses_of_layer(cut, stage, run.kind);
       uses.gathers += run.layers * of_layer.gathers;
       uses.scatters += run.layers * of_layer.scatters;
     }
@@ -124,7 +124,9 @@ void row_forward(Writer& writer, const workload::OperatorSet& set, Activity acti
     chunks.run(1, chunks.count());
   }
   wait_for(writer, chunks_scatter_done, "tensor reduce-scatter");
-  writer.tensor_collective(CollectiveKind::reduce_scatter, last_chunk(writer.cut()), "tensor reduce-scatter");
+  const Cut& cut = writer.cut();
+  writer.collective(CollectiveKind::reduce_scatter, tensor_group, last_chunk(cut), cut.tensor_element(),
+                    Activity::tensor_communication, "tensor reduce-scatter");
 }
 
 void row_backward(Writer& writer, const workload::OperatorSet& set) {

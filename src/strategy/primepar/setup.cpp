@@ -45,7 +45,9 @@ class Reader {
       error(name, "strategy \"primepar\" partitions training: workload.phase has to be \"training\"");
     if (job_.workload.flash_attention)
       error(name, "strategy \"primepar\" cuts scores, softmax and context: workload.flash_attention has to be false");
-    if (job_.model->experts > 0) error(name, "strategy \"primepar\" cuts dense layers, and the model has experts");
+    if (has_experts(*job_.model)) error(name, "strategy \"primepar\" cuts dense layers, and the model has experts");
+    if (const std::string beyond = beyond_plain(*job_.model); !beyond.empty())
+      error(name, "strategy \"primepar\" cuts layers that are alike and plain, and the model has " + beyond);
     if (job_.machine.device.peak.count(job_.workload.datatype) == 0)
       error(name, fmt::format("the device has no peak for workload.datatype = \"{}\"; it has {}",
                               job_.workload.datatype, peaks()));

@@ -128,6 +128,8 @@ class Planner {
         error("sublayer", "sub-layer \"gemm\" needs m, n and k");
     } else if (job_.model == nullptr) {
       return error("sublayer", "sub-layer \"" + options_.sublayer + "\" needs a model; \"gemm\" does not");
+    } else if (const std::string beyond = beyond_plain(*job_.model); !beyond.empty()) {
+      return error("sublayer", "sub-layers are of layers that are alike and plain, and the model has " + beyond);
     } else if (sublayer(options_.sublayer).depth(*job_.model) % ranks() != 0) {
       error("sublayer", fmt::format("a depth of {} is not a multiple of {} devices",
                                     sublayer(options_.sublayer).depth(*job_.model), ranks()));

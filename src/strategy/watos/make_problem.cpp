@@ -1,6 +1,7 @@
 #include "make_problem.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "placement.hpp"
@@ -16,8 +17,8 @@ constexpr std::uint32_t lead = 1;
 
 /// Times of layers at places of one pace.
 struct LayerTimes {
-  std::array<std::array<Time, workload::LayerOperators::section_count>, layer_kinds> sections{};
-  std::array<Time, layer_kinds> backward{};
+  std::vector<std::array<Time, workload::LayerOperators::section_count>> sections;  // by kind of layers
+  std::vector<Time> backward;
 };
 
 class Maker {
@@ -63,17 +64,17 @@ class Maker {
 
   [[nodiscard]] LayerTimes layer_times(const std::vector<const Place*>& pace) {
     LayerTimes times;
-    for (std::size_t kind = 0; kind < layer_kinds; ++kind) {
-      const LayerProfile& layer = profile_.layers.at(kind);
+    for (const LayerProfile& layer : profile_.layers) {
+      auto& sections = times.sections.emplace_back();
       for (std::size_t i = 0; i < layer.sections.size(); ++i)
-        times.sections.at(kind).at(i) = pricing_.time(layer.sections.at(i), pace);
-      times.backward.at(kind) = pricing_.time(layer.backward, pace);
+        sections.at(i) = pricing_.time(layer.sections.at(i), pace);
+      times.backward.push_back(pricing_.time(layer.backward, pace));
     }
     return times;
   }
 
   [[nodiscard]] static std::int64_t layers_of(const StageProfile& stage) {
-    return stage.layers[dense_layer] + stage.layers[moe_layer];
+    return std::accumulate(stage.layers.begin(), stage.layers.end(), std::int64_t{0});
   }
   /// The mean of all layers of the model.
   [[nodiscard]] Time layer_time(std::size_t pace) const {
@@ -81,7 +82,7 @@ class Maker {
     std::int64_t count = 0;
     for (const StageProfile& stage : profile_.stages) {
       count += layers_of(stage);
-      for (std::size_t kind = 0; kind < layer_kinds; ++kind) {
+      for (std::size_t kind = 0; kind < profile_.layers.size(); ++kind) {
         Time once = layers_[pace].backward.at(kind);
         for (const Time section : layers_[pace].sections.at(kind)) once += section;
         sum += stage.layers.at(kind) * once;
@@ -92,19 +93,20 @@ class Maker {
 
   [[nodiscard]] Time again(const SetProfile& set, const StageProfile& stage, std::size_t pace) const {
     Time time = 0;
-    for (std::size_t kind = 0; kind < layer_kinds; ++kind)
+    for (std::size_t kind = 0; kind < profile_.layers.size(); ++kind)
       for (std::size_t i = 0; i < set.recomputed.again.size(); ++i)
         if (set.recomputed.again[i]) time += stage.layers.at(kind) * layers_[pace].sections.at(kind).at(i);
     return time;
   }
-  [[nodiscard]] static std::int64_t kept(const SetProfile& set, const StageProfile& stage) {
+  [[nodiscard]] std::int64_t kept(const SetProfile& set, const StageProfile& stage) const {
     std::int64_t bytes = stage.edge_kept;
-    for (std::size_t kind = 0; kind < layer_kinds; ++kind) bytes += stage.layers.at(kind) * set.kept.at(kind);
+    for (std::size_t kind = 0; kind < profile_.layers.size(); ++kind)
+      bytes += stage.layers.at(kind) * set.kept.at(kind);
     return bytes;
   }
-  [[nodiscard]] static std::int64_t fixed(const SetProfile& set, const StageProfile& stage) {
+  [[nodiscard]] std::int64_t fixed(const SetProfile& set, const StageProfile& stage) const {
     std::int64_t most = 0;
-    for (std::size_t kind = 0; kind < layer_kinds; ++kind)
+    for (std::size_t kind = 0; kind < profile_.layers.size(); ++kind)
       if (stage.layers.at(kind) > 0) most = std::max(most, set.again.at(kind));
     return stage.held + most;
   }
@@ -184,7 +186,7 @@ class Maker {
       const Time arrival = pricing_.time(profile_.arrival, paces_[pace]);
       Time forward = pricing_.time(one.edge_forward, paces_[pace]) + (stage > 0 ? arrival : 0);
       Time backward = pricing_.time(one.edge_backward, paces_[pace]) + (stage + 1 < count ? arrival : 0);
-      for (std::size_t kind = 0; kind < layer_kinds; ++kind) {
+      for (std::size_t kind = 0; kind < profile_.layers.size(); ++kind) {
         for (const Time section : layers_[pace].sections.at(kind)) forward += one.layers.at(kind) * section;
         backward += one.layers.at(kind) * layers_[pace].backward.at(kind);
       }
@@ -204,7 +206,7 @@ class Maker {
   /// Half of the mean time between collectives of a micro-batch.
   [[nodiscard]] Time until_next(const StageProfile& stage, Time time) const {
     std::int64_t count = 0;
-    for (std::size_t kind = 0; kind < layer_kinds; ++kind) {
+    for (std::size_t kind = 0; kind < profile_.layers.size(); ++kind) {
       const LayerProfile& layer = profile_.layers.at(kind);
       std::size_t once = layer.backward.collectives.size();
       for (const Work& section : layer.sections) once += section.collectives.size();

@@ -19,9 +19,16 @@ class LoweredLayers {
         to_(to),
         sequence_(context.shape.sequence),
         batch_(context.shape.micro_batch),
-        tokens_(context.tokens),
-        queries_(model.heads * model.head_dim),
-        keys_(model.kv_heads * model.head_dim) {}
+        tokens_(context.tokens) {
+    begin(0);
+  }
+
+  /// What comes next is of that kind.
+  void begin(std::uint32_t kind) {
+    kind_ = &layer_kind(model_, kind);
+    queries_ = kind_->heads * kind_->head_dim;
+    keys_ = kind_->kv_heads * kind_->head_dim;
+  }
 
   /// What stands before the first layer.
   TensorId embed() {
@@ -34,13 +41,13 @@ class LoweredLayers {
   }
 
   /// Norms stand before attention and MLP; where the embedding has one and the end has none, behind their sums.
-  TensorId layer(TensorId input, bool experts) {
+  TensorId layer(TensorId input) {
     const bool behind = model_.embedding_norm && !model_.final_norm;
     const TensorId normed = behind ? input : norm("attention_norm", input);
     TensorId sum = to_.elementwise("attention_residual", {attention(normed), input});
     if (behind) sum = norm("attention_norm", sum);
     const TensorId mlp_input = behind ? sum : norm("mlp_norm", sum);
-    const TensorId out = experts ? expert_mlp(mlp_input) : mlp("mlp.", mlp_input, tokens_);
+    const TensorId out = is_moe(*kind_) ? expert_mlp(mlp_input) : mlp("mlp.", mlp_input, tokens_);
     const TensorId end = to_.elementwise("mlp_residual", {out, sum});
     return behind ? norm("mlp_norm", end) : end;
   }
@@ -103,7 +110,7 @@ class LoweredLayers {
   /// Angles by position are a table of the host's.
   TensorId rotary(const std::string& name, TensorId at) {
     if (model_.position != PositionEmbedding::rotary) return at;
-    const std::int64_t table = sequence_ * model_.head_dim;
+    const std::int64_t table = sequence_ * kind_->head_dim;
     const TensorId half =
         to_.part(OperatorKind::elementwise, name + ".rotary_negate", {at}, ceil_div(to_.elements(at), 2));
     const TensorId turned = to_.stream(OperatorKind::copy, name + ".rotary_concat", {at, half}, to_.elements(at));
@@ -122,7 +129,7 @@ class LoweredLayers {
   }
 
   TensorId softmax(TensorId scores) {
-    const std::int64_t rows = tokens_ * model_.heads;
+    const std::int64_t rows = tokens_ * kind_->heads;
     TensorId at = to_.widen("softmax.widen", scores);
     const TensorId most = to_.reduce("softmax.maximum", at, rows);
     at = to_.elementwise("softmax.difference", {at, to_.broadcast("softmax.maximum_broadcast", most, at)});
@@ -137,15 +144,15 @@ class LoweredLayers {
     const TensorId q = rotary("query", heads("query", input, queries_));
     const TensorId k = rotary("key", heads("key", input, keys_));
     const TensorId v = heads("value", input, keys_);
-    const std::int64_t products = batch_ * model_.kv_heads;
-    const std::int64_t rows = model_.heads / model_.kv_heads * sequence_;
-    TensorId at = to_.product("scores.product", {q, k}, {products, rows, sequence_, model_.head_dim},
+    const std::int64_t products = batch_ * kind_->kv_heads;
+    const std::int64_t rows = kind_->heads / kind_->kv_heads * sequence_;
+    TensorId at = to_.product("scores.product", {q, k}, {products, rows, sequence_, kind_->head_dim},
                               products * rows * sequence_);
     at = to_.elementwise("scores.scale", {at});
     if (model_.position == PositionEmbedding::alibi)
-      at = to_.elementwise("alibi.sum", {at, to_.input("alibi", model_.heads * sequence_)});
+      at = to_.elementwise("alibi.sum", {at, to_.input("alibi", kind_->heads * sequence_)});
     at = softmax(masked(at));
-    at = to_.product("context.product", {at, v}, {products, rows, model_.head_dim, sequence_}, tokens_ * queries_);
+    at = to_.product("context.product", {at, v}, {products, rows, kind_->head_dim, sequence_}, tokens_ * queries_);
     at = to_.stream(OperatorKind::copy, "context.transpose", {at}, tokens_ * queries_);
     at = to_.view("context.reshape", at);
     return linear("projection", at, {tokens_, queries_, model_.hidden}, model_.bias);
@@ -165,8 +172,8 @@ class LoweredLayers {
   }
 
   TensorId mlp(const std::string& name, TensorId input, std::int64_t rows) {
-    const Sides in{rows, model_.hidden, model_.ffn_hidden}, out{rows, model_.ffn_hidden, model_.hidden};
-    if (!model_.gated_mlp) {
+    const Sides in{rows, model_.hidden, kind_->ffn_hidden}, out{rows, kind_->ffn_hidden, model_.hidden};
+    if (!kind_->gated_mlp) {
       const TensorId inside = gelu(name + "gelu", linear(name + "fc1", input, in, model_.bias));
       return linear(name + "fc2", inside, out, model_.bias);
     }
@@ -178,24 +185,25 @@ class LoweredLayers {
 
   /// Each expert has an even share of the tokens, rounded up; what it makes is weighted and added to the sum.
   TensorId expert_mlp(TensorId input) {
-    const TensorId logits = linear("router", input, {tokens_, model_.hidden, model_.experts}, false);
+    const TensorId logits = linear("router", input, {tokens_, model_.hidden, kind_->experts}, false);
     const TensorId odds = to_.stream(OperatorKind::softmax, "router.softmax", {logits}, to_.elements(logits));
-    const TensorId chosen = to_.reduce("router.top", odds, 2 * tokens_ * model_.experts_per_token);
-    const std::int64_t rows = ceil_div(tokens_ * model_.experts_per_token, model_.experts);
+    const TensorId chosen = to_.reduce("router.top", odds, 2 * tokens_ * kind_->experts_per_token);
+    const std::int64_t rows = ceil_div(tokens_ * kind_->experts_per_token, kind_->experts);
     std::vector<TensorId> made;
-    for (std::int64_t expert = 0; expert < model_.experts; ++expert) {
+    for (std::int64_t expert = 0; expert < kind_->experts; ++expert) {
       const std::string name = fmt::format("expert{}.", expert);
       const TensorId own = to_.part(OperatorKind::embedding, name + "gather", {input, chosen}, rows * model_.hidden);
       made.push_back(to_.elementwise(name + "weigh", {mlp(name, own, rows), chosen}));
     }
-    for (std::int64_t shared = 0; shared < model_.shared_experts; ++shared)
+    for (std::int64_t shared = 0; shared < kind_->shared_experts; ++shared)
       made.push_back(mlp(fmt::format("shared{}.", shared), input, tokens_));
     return to_.stream(OperatorKind::embedding, "experts.scatter", std::move(made), tokens_ * model_.hidden);
   }
 
   const Model& model_;
   Primitives& to_;
-  std::int64_t sequence_, batch_, tokens_, queries_, keys_;
+  const LayerFields* kind_ = nullptr;
+  std::int64_t sequence_, batch_, tokens_, queries_ = 0, keys_ = 0;
 };
 
 void refuse_long(const Model& model, std::int64_t sequence) {
@@ -221,7 +229,8 @@ Graph lowered_graph(const Model& model, std::int64_t sequence, const std::string
   TensorId at = layers.embed();
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
     primitives.set_prefix(fmt::format("layer{}.", layer));
-    at = layers.layer(at, is_moe_layer(model, layer));
+    layers.begin(kind_of(model, layer));
+    at = layers.layer(at);
   }
   primitives.set_prefix("");
   layers.finish(at);

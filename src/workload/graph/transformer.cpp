@@ -83,13 +83,13 @@ class LayerGraph {
     const TensorId residual = add_residual("attention_residual", layer_.attention_residual, {projection, input},
                                            model_.bias ? model_.hidden : 0);
     const TensorId mlp_norm = add_norm("mlp_norm", layer_.mlp_norm, residual);
-    const TensorId out = context_.shape.moe ? add_experts(mlp_norm) : add_mlp(mlp_norm);
+    const TensorId out = is_moe(context_.layer) ? add_experts(mlp_norm) : add_mlp(mlp_norm);
     return add_residual("mlp_residual", layer_.mlp_residual, {out, residual}, output_biases());
   }
 
  private:
   [[nodiscard]] std::int64_t hidden() const { return context_.tokens * model_.hidden; }
-  [[nodiscard]] std::int64_t gates() const { return model_.gated_mlp ? 2 : 1; }
+  [[nodiscard]] std::int64_t gates() const { return context_.layer.gated_mlp ? 2 : 1; }
 
   TensorId add_norm(const std::string& name, const OperatorSet& set, TensorId input) {
     return builder_.parameters((model_.norm == Norm::layernorm ? 2 : 1) * model_.hidden)
@@ -139,10 +139,10 @@ class LayerGraph {
   /// Routed and shared experts are one node each way, as their operators are.
   TensorId add_experts(TensorId input) {
     const std::int64_t tokens = context_.shape.expert_tokens;
-    const std::int64_t shared = model_.shared_experts * context_.mlp_width;
+    const std::int64_t shared = context_.layer.shared_experts * context_.mlp_width;
     const std::int64_t width = context_.local_experts * context_.mlp_width + shared;  // of all of them
-    const TensorId chosen = builder_.parameters(model_.hidden * model_.experts)
-                                .node("router", layer_.router, {input}, context_.tokens_cut * model_.experts);
+    const TensorId chosen = builder_.parameters(model_.hidden * context_.layer.experts)
+                                .node("router", layer_.router, {input}, context_.tokens_cut * context_.layer.experts);
     const TensorId copies = builder_.node("dispatch", layer_.dispatch, {input, chosen}, tokens * model_.hidden);
     std::vector<TensorId> reads{copies};
     if (shared > 0) reads.push_back(input);
@@ -159,8 +159,8 @@ class LayerGraph {
   /// Of the last linear: experts have one each.
   [[nodiscard]] std::int64_t output_biases() const {
     if (!model_.bias) return 0;
-    if (!context_.shape.moe) return model_.hidden;
-    return (context_.local_experts + (model_.shared_experts > 0 ? 1 : 0)) * model_.hidden;
+    if (!is_moe(context_.layer)) return model_.hidden;
+    return (context_.local_experts + (context_.layer.shared_experts > 0 ? 1 : 0)) * model_.hidden;
   }
 
   const Model& model_;
@@ -207,25 +207,28 @@ Graph layer_graph(const Model& model, const LayerShape& shape) {
 
 Graph transformer_graph(const Model& model, const LayerShape& shape) {
   if (shape.tensor != 1) throw InternalError("the graph of a whole transformer is of the model uncut");
-  LayerShape dense_shape = shape, expert_shape = shape;
-  dense_shape.moe = false;
-  expert_shape.moe = model.experts > 0;
-  const Context dense(model, dense_shape), experts(model, expert_shape);
+  std::vector<Context> kinds;
+  for (std::uint32_t kind = 0; kind < layer_kinds(model); ++kind) {
+    LayerShape of_kind = shape;
+    of_kind.kind = kind;
+    kinds.emplace_back(model, of_kind);
+  }
+  const Context& first = kinds.front();
   Graph graph;
   graph.name = model.name;
-  Builder builder(dense, graph);
-  const TensorId tokens = builder.tensor("tokens", TensorKind::input, dense.tokens);
+  Builder builder(first, graph);
+  const TensorId tokens = builder.tensor("tokens", TensorKind::input, first.tokens);
   const TensorId words = builder.tensor("words", TensorKind::parameter, model.vocabulary * model.hidden);
-  TensorId at = add_embedding(model, dense, builder, tokens, words);
+  TensorId at = add_embedding(model, first, builder, tokens, words);
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
     builder.set_prefix(fmt::format("layer{}.", layer));
-    at = LayerGraph(model, is_moe_layer(model, layer) ? experts : dense, builder).add(at);
+    at = LayerGraph(model, kinds[kind_of(model, layer)], builder).add(at);
   }
   builder.set_prefix("");
   const TensorId out = model.tied_embeddings
                            ? words
                            : builder.tensor("output words", TensorKind::parameter, model.vocabulary * model.hidden);
-  add_head(model, dense, builder, at, out);
+  add_head(model, first, builder, at, out);
   return graph;
 }
 

@@ -1,8 +1,27 @@
 // Self-attention on one tensor rank: QKV projection, core, output projection.
+#include <algorithm>
+
 #include "context.hpp"
 
 namespace tessera::workload::layer {
 namespace {
+
+/// Keys that one of the new tokens sees: with a window of w tokens those of the last s + w - 1.
+std::int64_t keys_in_sight(const Context& context) {
+  const std::int64_t window = context.layer.sliding_window, all = context.shape.context;
+  return window == 0 ? all : std::min(all, context.shape.sequence + window - 1);
+}
+
+/// Pairs of a query and a key that no mask hides, of one head and sequence. With a causal mask, new token i (of s, at
+/// the end of the context) sees context - s + i + 1 tokens, or as many as its window has.
+std::int64_t pairs_in_sight(const Context& context) {
+  const std::int64_t s = context.shape.sequence, before = context.shape.context - s;
+  if (!context.model.causal) return s * context.shape.context;
+  const std::int64_t window = context.layer.sliding_window;
+  // Of the new tokens, the first ones see fewer than the window has.
+  const std::int64_t growing = window == 0 ? s : std::clamp<std::int64_t>(window - before, 0, s);
+  return growing * before + growing * (growing + 1) / 2 + (s - growing) * window;
+}
 
 /// Sizes of the attention core. Queries that share keys and values are rows of one product (grouped-query attention).
 struct Core {
@@ -11,14 +30,11 @@ struct Core {
         queries_per_kv((context.shape.heads_per_rank + context.shape.kv_heads_per_rank - 1) /
                        context.shape.kv_heads_per_rank),
         rows(context.shape.sequence * queries_per_kv),
-        context_length(context.shape.context),
-        head_dim(context.model.head_dim),
+        context_length(keys_in_sight(context)),
+        head_dim(context.layer.head_dim),
         heads(context.shape.micro_batch * context.shape.heads_per_rank),
         scores(heads * context.shape.sequence * context_length) {
-    // With a causal mask, new token i (of s, at the end of the context) sees context - s + i + 1 tokens.
-    const std::int64_t s = context.shape.sequence;
-    const std::int64_t pairs = context.model.causal ? s * (context_length - s) + s * (s + 1) / 2 : s * context_length;
-    visible = heads * pairs;
+    visible = heads * pairs_in_sight(context);
   }
   std::int64_t groups;
   std::int64_t queries_per_kv;
@@ -102,6 +118,7 @@ OperatorSet qkv_section(const Context& context) {
   const std::int64_t elements = context.tokens * columns;
   const std::int64_t rotated = context.tokens * (context.query_width + context.kv_width);
   OperatorSet set;
+  set.whole_input = context.model.hidden;
   const bool rotary = context.model.position == PositionEmbedding::rotary;
   if (rotary && context.training) {
     set.input_gradient.push_back(context.stream(OperatorKind::elementwise, "rotary dgrad", rotated, rotated));
@@ -139,6 +156,7 @@ OperatorSet core_section(const Context& context) {
 
 OperatorSet projection_section(const Context& context) {
   OperatorSet set;
+  set.summed_output = context.model.hidden;
   add_linear(context, context.row_linear("projection", 1, context.tokens, context.query_width), set);
   if (context.training) set.kept_input = context.element * context.tokens * context.query_width;
   return set;

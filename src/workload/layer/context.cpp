@@ -21,15 +21,15 @@ std::int64_t share(std::int64_t whole, std::int64_t parts, const char* what, con
 
 /// The largest tensors of a layer, some of which are read and written many times in one kernel, and the FLOP of its
 /// attention, up to ten times those of one product, have to fit into 63 bits.
-void refuse_too_large(const Model& model, const LayerShape& shape) {
+void refuse_too_large(const Model& model, const LayerFields& kind, const LayerShape& shape) {
   const auto real = [](std::int64_t count) { return static_cast<double>(count); };
   const double scores = real(shape.heads_per_rank) * real(shape.context);
   const double width =
-      std::max({real(model.hidden), 3 * real(model.ffn_hidden),
-                3 * real(model.heads + model.kv_heads) * real(model.head_dim), scores, real(model.vocabulary)});
-  const double experts = real(std::max<std::int64_t>(1, model.experts_per_token + model.shared_experts));
+      std::max({real(model.hidden), 3 * real(kind.ffn_hidden),
+                3 * real(kind.heads + kind.kv_heads) * real(kind.head_dim), scores, real(model.vocabulary)});
+  const double experts = real(std::max<std::int64_t>(1, kind.experts_per_token + kind.shared_experts));
   const double tokens = real(shape.sequence) * real(shape.micro_batch);
-  if (64 * tokens * experts * width < 9e18 && 20 * tokens * scores * real(model.head_dim) < 9e18) return;
+  if (64 * tokens * experts * width < 9e18 && 20 * tokens * scores * real(kind.head_dim) < 9e18) return;
   throw KeyError(
       "workload.sequence",
       fmt::format("a layer over {} x {} tokens of this model is larger than is counted: more than 10^17 numbers, "
@@ -37,7 +37,7 @@ void refuse_too_large(const Model& model, const LayerShape& shape) {
                   shape.micro_batch, shape.sequence));
 }
 
-LayerShape complete(const Model& model, LayerShape shape) {
+LayerShape complete(const Model& model, const LayerFields& kind, LayerShape shape) {
   if (shape.sequence < 1 || shape.micro_batch < 1 || shape.tensor < 1 || shape.expert_parallel < 1) {
     throw InputError(
         fmt::format("a layer needs a sequence, micro-batch, tensor and expert parallelism of at least 1, "
@@ -49,25 +49,22 @@ LayerShape complete(const Model& model, LayerShape shape) {
     throw InputError(fmt::format("context = {} is shorter than the sequence of {} tokens that it contains",
                                  shape.context, shape.sequence));
   }
-  if (shape.heads_per_rank == 0) shape.heads_per_rank = share(model.heads, shape.tensor, "heads", "tensor-parallel");
+  if (shape.heads_per_rank == 0) shape.heads_per_rank = share(kind.heads, shape.tensor, "heads", "tensor-parallel");
   if (shape.kv_heads_per_rank == 0) {
     shape.kv_heads_per_rank =
-        model.kv_heads < shape.tensor ? 1 : share(model.kv_heads, shape.tensor, "kv_heads", "tensor-parallel");
+        kind.kv_heads < shape.tensor ? 1 : share(kind.kv_heads, shape.tensor, "kv_heads", "tensor-parallel");
   }
-  refuse_too_large(model, shape);
-  if (shape.moe && model.experts == 0) {
-    throw InputError(fmt::format("model {} has no experts, so none of its layers is a MoE layer", model.name));
-  }
-  if (shape.moe && shape.expert_tokens == 0) {
-    shape.expert_tokens = shape.sequence * shape.micro_batch * model.experts_per_token;
+  refuse_too_large(model, kind, shape);
+  if (is_moe(kind) && shape.expert_tokens == 0) {
+    shape.expert_tokens = shape.sequence * shape.micro_batch * kind.experts_per_token;
   }
   return shape;
 }
 
 std::int64_t ceil_share(std::int64_t whole, std::int64_t parts) { return (whole + parts - 1) / parts; }
 
-std::int64_t width_share(const Model& model, const LayerShape& shape, std::int64_t parts, const char* ranks) {
-  return shape.pad_width ? ceil_share(model.ffn_hidden, parts) : share(model.ffn_hidden, parts, "ffn_hidden", ranks);
+std::int64_t width_share(const LayerFields& kind, const LayerShape& shape, std::int64_t parts, const char* ranks) {
+  return shape.pad_width ? ceil_share(kind.ffn_hidden, parts) : share(kind.ffn_hidden, parts, "ffn_hidden", ranks);
 }
 
 std::int64_t cut_tokens(const LayerShape& shape) {
@@ -78,17 +75,18 @@ std::int64_t cut_tokens(const LayerShape& shape) {
 
 Context::Context(const Model& model_in, const LayerShape& shape_in)
     : model(model_in),
-      shape(complete(model_in, shape_in)),
+      layer(layer_kind(model_in, shape_in.kind)),
+      shape(complete(model_in, layer, shape_in)),
       stack(shape_in.stack == nullptr ? of_megatron : *shape_in.stack),
       element(bytes_per_element(shape.datatype)),
       tokens(shape.sequence * shape.micro_batch),
       tokens_cut(cut_tokens(shape)),
-      query_width(shape.heads_per_rank * model.head_dim),
-      kv_width(shape.kv_heads_per_rank * model.head_dim),
-      mlp_width(width_share(model, shape, shape.tensor, "tensor-parallel")),
-      expert_width(shape.expert_tensor > 0 ? width_share(model, shape, shape.expert_tensor, "expert-tensor-parallel")
+      query_width(shape.heads_per_rank * layer.head_dim),
+      kv_width(shape.kv_heads_per_rank * layer.head_dim),
+      mlp_width(width_share(layer, shape, shape.tensor, "tensor-parallel")),
+      expert_width(shape.expert_tensor > 0 ? width_share(layer, shape, shape.expert_tensor, "expert-tensor-parallel")
                                            : mlp_width),
-      local_experts(shape.moe ? share(model.experts, shape.expert_parallel, "experts", "expert-parallel") : 0),
+      local_experts(is_moe(layer) ? share(layer.experts, shape.expert_parallel, "experts", "expert-parallel") : 0),
       training(shape.phase == Phase::training),
       dropout(training && model.dropout) {}
 

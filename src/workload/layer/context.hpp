@@ -24,6 +24,7 @@ struct Context {
   Context(const Model& model, const LayerShape& shape);
 
   const Model& model;
+  const LayerFields& layer;
   LayerShape shape;
   const Stack& stack;
   std::int64_t element;        ///< e: bytes per element of weights and activations

@@ -1,6 +1,7 @@
 // A whole layer, and what it keeps.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "context.hpp"
@@ -41,7 +42,7 @@ LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
   result.projection = layer::projection_section(context);
   result.attention_residual = layer::residual_section(context, "attention residual");
   result.mlp_norm = layer::norm_section(context, "mlp norm", context.tokens_cut, true);
-  if (shape.moe) {
+  if (is_moe(context.layer)) {
     layer::add_experts(context, result);
   } else {
     layer::add_dense_mlp(context, result);
@@ -81,7 +82,9 @@ std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recompu
 std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape, std::int64_t layers) {
   const layer::Context context(model, shape);
   std::int64_t bytes = 2 * context.element * context.kv_width;
-  for (const std::int64_t factor : {context.shape.micro_batch, context.shape.context, layers}) {
+  const std::int64_t window = context.layer.sliding_window;
+  const std::int64_t tokens = window == 0 ? context.shape.context : std::min(window, context.shape.context);
+  for (const std::int64_t factor : {context.shape.micro_batch, tokens, layers}) {
     if (__builtin_mul_overflow(bytes, factor, &bytes))
       throw KeyError("workload.sequence", "the keys and values that a device keeps are more than 9.2 EB");
   }

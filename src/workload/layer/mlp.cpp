@@ -23,9 +23,9 @@ struct Mlp {
 
 void add_activation(const Context& context, const Mlp& mlp, OperatorSet& set) {
   const std::int64_t out = mlp.batch * mlp.rows * mlp.width;
-  const std::int64_t in = (context.model.gated_mlp ? 2 : 1) * out;
-  const std::int64_t columns = context.model.bias ? mlp.batch * (context.model.gated_mlp ? 2 : 1) * mlp.width : 0;
-  const std::string name = mlp.prefix + (context.model.gated_mlp ? "gate" : "activation");
+  const std::int64_t in = (context.layer.gated_mlp ? 2 : 1) * out;
+  const std::int64_t columns = context.model.bias ? mlp.batch * (context.layer.gated_mlp ? 2 : 1) * mlp.width : 0;
+  const std::string name = mlp.prefix + (context.layer.gated_mlp ? "gate" : "activation");
   set.forward.push_back(context.stream(OperatorKind::fused, name, in + columns, out));
   if (!context.training) return;
   set.input_gradient.push_back(context.stream(OperatorKind::fused, name + " dgrad", out + in + columns, in));
@@ -46,8 +46,8 @@ void add_two_linears(const Context& context, const Mlp& mlp, OperatorSet& set) {
 
 void add_mlp(const Context& context, const Mlp& mlp, LayerOperators& layer) {
   const std::int64_t h = context.model.hidden;
-  const std::int64_t columns = (context.model.gated_mlp ? 2 : 1) * mlp.width;
-  if (context.model.gated_mlp && context.stack.separate_gate && !context.shape.moe) {
+  const std::int64_t columns = (context.layer.gated_mlp ? 2 : 1) * mlp.width;
+  if (context.layer.gated_mlp && context.stack.separate_gate && !is_moe(context.layer)) {
     add_two_linears(context, mlp, layer.fc1);
   } else {
     add_linear(context, context.column_linear(mlp.prefix + "fc1", mlp.batch, mlp.rows, columns), layer.fc1);
@@ -60,7 +60,7 @@ void add_mlp(const Context& context, const Mlp& mlp, LayerOperators& layer) {
 }
 
 OperatorSet router_section(const Context& context) {
-  const std::int64_t experts = context.model.experts;
+  const std::int64_t experts = context.layer.experts;
   const std::int64_t scores = 4 * context.tokens_cut * experts;  // bytes; the probabilities are FP32
   OperatorSet set;
   add_linear(context, {"router", 1, context.tokens_cut, context.model.hidden, experts}, set);
@@ -102,7 +102,7 @@ void split_products(OperatorSet& set) {
 /// Elements of the tokens of this rank, and of their copies, one an expert.
 struct Copies {
   explicit Copies(const Context& context)
-      : tokens(context.tokens_cut * context.model.hidden), copies(tokens * context.model.experts_per_token) {}
+      : tokens(context.tokens_cut * context.model.hidden), copies(tokens * context.layer.experts_per_token) {}
   std::int64_t tokens;
   std::int64_t copies;
 };
@@ -122,7 +122,7 @@ OperatorSet dispatch_section(const Context& context) {
   set.forward = {context.stream(OperatorKind::copy, "dispatch", tokens, copies)};
   if (!context.training) return set;
   set.input_gradient = {context.stream(OperatorKind::copy, "dispatch dgrad", copies, tokens)};
-  set.kept_inside = 4 * context.tokens_cut * context.model.experts_per_token;  // where each copy went
+  set.kept_inside = 4 * context.tokens_cut * context.layer.experts_per_token;  // where each copy went
   return set;
 }
 
@@ -140,13 +140,14 @@ OperatorSet combine_section(const Context& context) {
 }  // namespace
 
 std::int64_t mlp_elements(const Context& context) {
-  if (!context.shape.moe) return context.tokens * context.mlp_width;
+  if (!is_moe(context.layer)) return context.tokens * context.mlp_width;
   const auto [active, rows] = ActiveExperts(context);
-  return active * rows * context.expert_width + context.tokens * context.mlp_width * context.model.shared_experts;
+  return active * rows * context.expert_width + context.tokens * context.mlp_width * context.layer.shared_experts;
 }
 
 void add_dense_mlp(const Context& context, LayerOperators& layer) {
   add_mlp(context, {"", 1, context.tokens, context.mlp_width, context.tokens_cut}, layer);
+  layer.fc1.whole_input = layer.fc2.summed_output = context.model.hidden;
 }
 
 void add_experts(const Context& context, LayerOperators& layer) {
@@ -163,8 +164,8 @@ void add_experts(const Context& context, LayerOperators& layer) {
     split_products(layer.fc1);
     split_products(layer.fc2);
   }
-  if (context.model.shared_experts > 0) {
-    const std::int64_t width = context.mlp_width * context.model.shared_experts;
+  if (context.layer.shared_experts > 0) {
+    const std::int64_t width = context.mlp_width * context.layer.shared_experts;
     // Their input is kept already: it is the router's.
     add_mlp(context, {"shared ", 1, context.tokens, width, 0}, layer);
   }

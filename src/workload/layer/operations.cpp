@@ -28,9 +28,9 @@ constexpr std::array<Width, 12> widths = {{
        return tokens * padded_vocabulary(c.model, c.shape.tensor) / c.shape.tensor;
      }},
     {"mask", [](const Context& c, std::int64_t) { return c.shape.sequence * c.shape.context; }},
-    {"router-logits", [](const Context& c, std::int64_t) { return c.tokens_cut * c.model.experts; }},
+    {"router-logits", [](const Context& c, std::int64_t) { return c.tokens_cut * c.layer.experts; }},
     {"copies",
-     [](const Context& c, std::int64_t) { return c.tokens_cut * c.model.experts_per_token * c.model.hidden; }},
+     [](const Context& c, std::int64_t) { return c.tokens_cut * c.layer.experts_per_token * c.model.hidden; }},
     {"arrivals", [](const Context& c, std::int64_t) { return c.shape.expert_tokens * c.model.hidden; }},
 }};
 
@@ -40,9 +40,9 @@ struct Condition {
 };
 constexpr std::array<Condition, 8> conditions = {{
     {"rotary", [](const Context& c) { return c.model.position == PositionEmbedding::rotary; }},
-    {"experts", [](const Context& c) { return c.shape.moe; }},
+    {"experts", [](const Context& c) { return is_moe(c.layer); }},
     {"several-experts", [](const Context& c) { return c.local_experts > 1; }},
-    {"grouped-queries", [](const Context& c) { return c.model.kv_heads < c.model.heads; }},
+    {"grouped-queries", [](const Context& c) { return c.layer.kv_heads < c.layer.heads; }},
     {"dropout", [](const Context& c) { return c.dropout; }},
     {"several-sequences", [](const Context& c) { return c.shape.micro_batch > 1; }},
     {"tensor-parallel", [](const Context& c) { return c.shape.tensor > 1; }},

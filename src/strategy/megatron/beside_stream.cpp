@@ -1,0 +1,93 @@
+#include "beside_stream.hpp"
+
+#include <map>
+
+#include "beside_count.hpp"
+#include "parallel_linear.hpp"
+#include "tessera/program/stage_passes.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+constexpr const char* stream_name = "tensor communication beside weight gradients";
+
+class BesideStream {
+ public:
+  BesideStream(program::Program& program, const Cut& cut, const StageBlocks& blocks, const StagePasses& of)
+      : program_(program), cut_(cut), blocks_(blocks), of_(of) {
+    for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) count(chunk);
+  }
+
+  /// Every use is alike, so that it does not matter whose turn it is.
+  [[nodiscard]] bool is_even() const { return uses_.size() <= 1; }
+
+  program::BlockId even() {
+    program::BlockBuilder builder(program_, stream_name);
+    if (uses_.empty()) return builder.done();
+    const auto [width, uses] = *uses_.begin();
+    const std::uint32_t all = beside_count(uses, of_.passes);
+    // Passes are alike where there is one chunk, and where they do not go layer by layer.
+    if (cut_.options.interleave > 1 || cut_.options.streams_weights()) return builder.call(once(width), all).done();
+    const program::BlockId pass = program::BlockBuilder(program_, "pass").call(once(width), all / of_.passes).done();
+    return builder.call(pass, of_.passes, program::backward_pass(0)).done();
+  }
+
+  program::BlockId pass_by_pass(const std::vector<program::PipelineAction>& actions) {
+    std::vector<program::BlockId> passes;
+    for (std::uint32_t chunk = 0; chunk < cut_.options.interleave; ++chunk) passes.push_back(pass(chunk, 1));
+    program::BlockBuilder builder(program_, stream_name);
+    if (cut_.options.interleave == 1) return builder.call(passes[0], of_.passes, program::backward_pass(0)).done();
+    for (const program::PipelineAction& action : actions)
+      if (action.kind == program::PipelineAction::Kind::backward) builder.call(passes[action.chunk]);
+    return builder.done();
+  }
+
+  program::BlockId layer_by_layer() { return pass(0, of_.passes); }
+
+ private:
+  [[nodiscard]] std::vector<LayerRun> runs(std::uint32_t chunk) const { return blocks_.runs({of_.stage, chunk, 0}); }
+  [[nodiscard]] bool has_head(std::uint32_t chunk) const { return blocks_.has_head({of_.stage, chunk, 0}); }
+
+  void count(std::uint32_t chunk) {
+    for (const LayerRun& run : runs(chunk))
+      for (const std::int64_t width : beside_widths(cut_, run.kind)) uses_[width] += run.layers;
+    if (has_head(chunk)) ++uses_[cut_.model->hidden];
+  }
+
+  program::BlockId once(std::int64_t width) {
+    const auto [found, is_new] = once_.try_emplace(width);
+    if (is_new) found->second = beside_block(program_, cut_, width);
+    return found->second;
+  }
+
+  /// The backward pass of a chunk, each layer of it `times` before the next one.
+  program::BlockId pass(std::uint32_t chunk, std::uint32_t times) {
+    program::BlockBuilder builder(program_, "pass");
+    if (has_head(chunk)) builder.call(once(cut_.model->hidden), times);
+    const std::vector<LayerRun> layers = runs(chunk);
+    for (auto run = layers.rbegin(); run != layers.rend(); ++run) {
+      program::BlockBuilder layer(program_, "layer");
+      for (const std::int64_t width : beside_widths(cut_, run->kind)) layer.call(once(width));
+      builder.call(layer.done(), beside_count(run->layers, times));
+    }
+    return builder.done();
+  }
+
+  program::Program& program_;
+  const Cut& cut_;
+  const StageBlocks& blocks_;
+  const StagePasses& of_;
+  std::map<std::int64_t, std::int64_t> uses_;  // of all chunks once, by width
+  std::map<std::int64_t, program::BlockId> once_;
+};
+
+}  // namespace
+
+program::BlockId beside_stream(program::Program& program, const Cut& cut, const StageBlocks& blocks,
+                               const StagePasses& of, const std::vector<program::PipelineAction>& actions) {
+  BesideStream stream(program, cut, blocks, of);
+  if (stream.is_even()) return stream.even();
+  return cut.options.streams_weights() ? stream.layer_by_layer() : stream.pass_by_pass(actions);
+}
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,52 @@
+// Keys of a model and of a kind of layers alike, and what a file leaves out of a kind.
+#pragma once
+
+#include "tessera/workload/model.hpp"
+
+namespace tessera::workload {
+
+/// Declares them. A kind of a file has no defaults of its own: what it leaves out is as the model says.
+template <class T>
+class LayerKeys {
+ public:
+  LayerKeys(config::Schema<T>& schema, bool has_defaults) : schema_(schema), has_defaults_(has_defaults) {}
+
+  void add_attention() const {
+    count("kv_heads", &T::kv_heads, "heads of keys and values (grouped-query attention); 0: as many as heads",
+          "1000000");
+    count("head_dim", &T::head_dim, "size of a head; 0: hidden / heads", "1000000");
+    count("sliding_window", &T::sliding_window, "tokens that a token attends to, itself among them; 0: all before it",
+          "1000000000");
+  }
+  void add_mlp() const {
+    count("ffn_hidden", &T::ffn_hidden, "width of the MLP, or of one expert; 0: 4 hidden", "100000000");
+    flag("gated_mlp", &T::gated_mlp, "three matrices (SwiGLU) instead of two");
+    count("experts", &T::experts, "experts of a mixture-of-experts layer; 0: dense", "1000000");
+    count("experts_per_token", &T::experts_per_token, "experts that the router picks for a token", "1000000");
+    count("shared_experts", &T::shared_experts, "experts that every token takes besides", "1000000");
+  }
+
+ private:
+  void or_default(config::FieldHandle field, const char* fallback) const {
+    if (has_defaults_)
+      field.otherwise(fallback);
+    else
+      field.optional();
+  }
+  void count(const char* key, std::int64_t T::*member, const char* help, const char* most) const {
+    or_default(schema_.integer(key, member, help).at_least("0").at_most(most), "0");
+  }
+  void flag(const char* key, bool T::*member, const char* help) const {
+    or_default(schema_.boolean(key, member, help), "false");
+  }
+
+  config::Schema<T>& schema_;
+  bool has_defaults_;
+};
+
+/// A kind as a file writes it.
+[[nodiscard]] const config::Schema<LayerKind>& layer_kind_schema();
+/// Makes the kinds of a file whole.
+void complete_kinds(const config::Table& table, Model& model, config::Diagnostics& diagnostics);
+
+}  // namespace tessera::workload
