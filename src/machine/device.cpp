@@ -7,12 +7,13 @@ namespace tessera::machine {
 namespace {
 
 using Peaks = DeviceInput::Peaks;
-constexpr std::array<std::pair<const char*, FlopPerSecond Peaks::*>, 7> datatypes{{{"fp64", &Peaks::fp64},
+constexpr std::array<std::pair<const char*, FlopPerSecond Peaks::*>, 8> datatypes{{{"fp64", &Peaks::fp64},
                                                                                    {"fp32", &Peaks::fp32},
                                                                                    {"tf32", &Peaks::tf32},
                                                                                    {"fp16", &Peaks::fp16},
                                                                                    {"bf16", &Peaks::bf16},
                                                                                    {"fp8", &Peaks::fp8},
+                                                                                   {"fp4", &Peaks::fp4},
                                                                                    {"int8", &Peaks::int8}}};
 
 config::Schema<DeviceInput> make_schema(const std::string& path, const std::string& help) {

@@ -41,6 +41,34 @@ void add_stack(config::Schema<Workload>& s) {
       .optional();
 }
 
+void add_precision(config::Schema<Workload>& s) {
+  using workload::Scaling;
+  std::string Workload::*products = &Workload::product_datatype;
+  std::string Workload::*weights = &Workload::weight_datatype;
+  Scaling Workload::*scaling = &Workload::scaling;
+  bool Workload::*gathers = &Workload::gathers_operands;
+  s.choice("product_datatype", products, workload::operand_datatypes(),
+           "of the operands of linear layers' products, which are cast before them; results, attention, norms, router, "
+           "logits and messages keep the datatype")
+      .otherwise("same");
+  s.choice("weight_datatype", weights, workload::operand_datatypes(),
+           "that weights of linear layers are kept in. same: in training the datatype, with copies for products beside "
+           "them; otherwise that of products")
+      .otherwise("same");
+  s.choice<Scaling>("operand_scaling", scaling,
+                    {{"delayed", Scaling::delayed},
+                     {"current", Scaling::current},
+                     {"blocks", Scaling::blocks},
+                     {"mx", Scaling::mx}},
+                    "of operands with their own datatype: a scale a tensor from iterations before; from the tensor "
+                    "itself, which is read once more; one for 128 numbers, or 128 x 128 of weights (DeepSeek-V3); one "
+                    "for 32 (MXFP8)")
+      .otherwise("delayed");
+  s.boolean("gather_operands", gathers,
+            "with sequence parallelism operands are cast before they are gathered, and gathered in their own datatype")
+      .otherwise("false");
+}
+
 }  // namespace
 
 const config::Schema<Workload>& workload_schema() {
@@ -68,6 +96,7 @@ const config::Schema<Workload>& workload_schema() {
         .otherwise("false");
     s.choice("datatype", &Workload::datatype, workload::datatype_names(), "of weights and activations")
         .otherwise("fp16");
+    add_precision(s);
     add_stack(s);
     return s;
   }();

@@ -85,7 +85,7 @@ void add_masked_lm_transform(const Context& context, std::int64_t tokens, Operat
   const std::int64_t h = context.model.hidden;
   const std::int64_t elements = tokens * h;
   OperatorSet transform;
-  layer::add_linear(context, {"lm head", 1, tokens, h, h}, transform);
+  layer::add_linear(context, {"lm head", 1, tokens, h, h, layer::Linear::Gathered::nothing, false}, transform);
   transform.forward.push_back(context.stream(OperatorKind::fused, "lm head activation", elements + h, elements));
   const OperatorSet norm = layer::norm_section(context, "lm head norm", tokens, false);
   transform.forward.insert(transform.forward.end(), norm.forward.begin(), norm.forward.end());
@@ -112,7 +112,8 @@ OperatorSet logits_section(const Context& context) {
   const std::int64_t tokens = head_tokens(context);
   OperatorSet set;
   set.whole_input = context.model.hidden;
-  layer::add_linear(context, {"logits", 1, tokens, context.model.hidden, columns}, set);
+  layer::add_linear(context, {"logits", 1, tokens, context.model.hidden, columns, layer::Linear::Gathered::nothing, false},
+                    set);
   if (context.model.masked_lm_head) {
     const std::int64_t elements = tokens * columns;
     set.forward.push_back(context.stream(OperatorKind::elementwise, "logits bias", elements + columns, elements));

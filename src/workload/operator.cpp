@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tessera/base/error.hpp"
+#include "tessera/base/integers.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -20,7 +21,7 @@ void refuse_too_large(const std::string& name, std::int64_t batch, std::int64_t 
   const auto real = [](std::int64_t count) { return static_cast<double>(count); };
   const double multiplications = real(batch) * real(m) * real(n) * real(k);
   const double numbers = real(batch) * (real(m) * real(k) + real(k) * real(n) + real(m) * real(n));
-  if (2 * multiplications < 9e18 && 4 * numbers < 9e18) return;
+  if (2 * multiplications < 9e18 && 32 * numbers < 9e18) return;
   throw KeyError("workload", "operator \"" + name + "\" of more than 9 x 10^18 FLOP or bytes: larger than is counted");
 }
 
@@ -80,9 +81,14 @@ std::int64_t bytes_per_element(const std::string& datatype) {
   throw InputError("unknown datatype \"" + datatype + "\"; choices are " + choices);
 }
 
+std::int64_t bits_per_element(const std::string& datatype) {
+  constexpr std::int64_t bits_of_fp4 = 4, bits_a_byte = 8;
+  return datatype == "fp4" ? bits_of_fp4 : bits_a_byte * bytes_per_element(datatype);
+}
+
 Operator gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
               const std::string& datatype) {
-  const std::int64_t element = bytes_per_element(datatype);
+  const std::int64_t bits = bits_per_element(datatype);
   refuse_too_large(name, batch, m, n, k);
   Operator op;
   op.kind = OperatorKind::gemm;
@@ -93,8 +99,9 @@ Operator gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::
   op.n = n;
   op.k = k;
   op.flops = 2 * batch * m * n * k;
-  op.bytes_read = element * batch * (m * k + k * n);
-  op.bytes_written = element * batch * m * n;
+  constexpr std::int64_t bits_a_byte = 8;
+  op.bytes_read = ceil_div(bits * batch * (m * k + k * n), bits_a_byte);
+  op.bytes_written = ceil_div(bits * batch * m * n, bits_a_byte);
   return op;
 }
 

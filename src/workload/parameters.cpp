@@ -82,6 +82,20 @@ ParameterShare layer_parameters(const Model& model, const LayerShape& shape) {
   return share;
 }
 
+ParameterShare product_weights(const Model& model, const LayerShape& shape) {
+  const layer::Context context(model, shape);
+  const std::int64_t mlp = model.hidden * (context.layer.gated_mlp ? 3 : 2);  // for each column
+  ParameterShare share;
+  share.sharded = model.hidden * 2 * (context.query_width + context.kv_width);
+  if (!is_moe(context.layer)) {
+    share.sharded += mlp * context.mlp_width;
+    return share;
+  }
+  share.expert = context.local_experts * mlp * context.expert_width;
+  share.sharded += context.layer.shared_experts * mlp * context.mlp_width;
+  return share;
+}
+
 ParameterShare embedding_parameters(const Model& model, const LayerShape& shape) {
   return embedding_share(model, padded_vocabulary(model, shape.tensor) / shape.tensor);
 }

@@ -22,7 +22,7 @@ inline constexpr LinkId no_link = ~LinkId{0};
 /// A device: an accelerator (GPU, wafer die, chiplet), or a host, which has memory alone: no peak, no cores.
 struct DeviceSpec {
   std::string name;
-  std::map<std::string, FlopPerSecond> peak;  ///< by datatype: "fp16", "bf16", "tf32", "fp32", "fp8", "int8"
+  std::map<std::string, FlopPerSecond> peak;  ///< by datatype: "fp16", "bf16", "tf32", "fp32", "fp8", "int8", "fp4"
   BytesPerSecond memory_bandwidth{};
   Bytes memory_capacity{};             ///< that the driver offers
   Bytes memory_reserve{};              ///< of it, what no job can have: context, communication buffers, fragmentation

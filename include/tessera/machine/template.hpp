@@ -16,7 +16,7 @@ namespace tessera::machine {
 
 /// Peak dense compute by datatype; 0: the device has none of it.
 struct PeakRates {
-  FlopPerSecond fp64, fp32, tf32, fp16, bf16, fp8, int8;
+  FlopPerSecond fp64, fp32, tf32, fp16, bf16, fp8, int8, fp4;
 };
 
 /// Where the DRAM of a die is: beside it, along its left and right edges, or stacked on it (WATOS, section III-B with

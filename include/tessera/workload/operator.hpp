@@ -75,6 +75,8 @@ struct Operator {
 
 /// Bytes per element of "fp32", "tf32" (stored as fp32), "fp16", "bf16", "fp8", "int8". Another name: InputError.
 [[nodiscard]] std::int64_t bytes_per_element(const std::string& datatype);
+/// The same in bits, of these and of "fp4", which operands and weights alone may have.
+[[nodiscard]] std::int64_t bits_per_element(const std::string& datatype);
 /// The datatypes that bytes_per_element knows.
 [[nodiscard]] const std::vector<std::string>& datatype_names();
 

@@ -7,6 +7,7 @@
 
 #include "tessera/base/config.hpp"
 #include "tessera/workload/operator.hpp"
+#include "tessera/workload/precision.hpp"
 
 namespace tessera::workload {
 
@@ -44,7 +45,7 @@ struct AddedOperation {
 [[nodiscard]] std::string problem_of(const AddedOperation& operation);
 
 /// What stacks do differently; each at what Megatron-LM of 2022 does.
-struct Stack {
+struct Stack : Precision {
   Loss loss = Loss::vocabulary_parallel;
   BiasKernels qkv_bias_kernels = BiasKernels::both;
   bool separate_gate = false;   ///< the two column-parallel products of a gated MLP are linear layers of their own

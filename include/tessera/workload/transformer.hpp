@@ -48,6 +48,7 @@ struct LayerShape {
   /// MoE: tokens that this rank's experts process for the micro-batch (capacity and imbalance applied);
   /// 0: s b experts_per_token, an even load.
   std::int64_t expert_tokens = 0;
+  bool casts_weights = false;    ///< for products, in each forward pass; false: once an iteration, behind the update
   const Stack* stack = nullptr;  ///< null: as Megatron-LM of 2022 does
 };
 
@@ -65,6 +66,8 @@ struct OperatorSet {
   /// Elements of a token that a column-parallel section takes whole: gathered before it under sequence parallelism, and
   /// their gradient summed behind its backward part; 0: an earlier section has them whole, and sums both gradients.
   std::int64_t whole_input = 0;
+  /// B of an element of them on the way, where it is not that of an activation; 0: it is. Their gradient's always is.
+  std::int64_t gathered_element = 0;
   /// Elements of a token that a row-parallel section makes as a sum over the tensor ranks; 0: a later section sums them
   /// along with its own.
   std::int64_t summed_output = 0;
@@ -222,6 +225,8 @@ struct ParameterShare {
   [[nodiscard]] std::int64_t total() const { return sharded + replicated + expert; }
 };
 [[nodiscard]] ParameterShare layer_parameters(const Model& model, const LayerShape& shape);
+/// Of those the weights of linear layers, whose products Precision speaks of.
+[[nodiscard]] ParameterShare product_weights(const Model& model, const LayerShape& shape);
 /// Word (padded vocabulary), position and token type embedding and the norm behind them.
 [[nodiscard]] ParameterShare embedding_parameters(const Model& model, const LayerShape& shape);
 /// Final norm and output weight; where embeddings are tied, the output weight is a copy of the word embedding that the

@@ -106,7 +106,7 @@ void add_up_cores(const WaferTemplate::Core& core, WaferLayout& layout) {
   const PeakRates& of = core.peak;
   layout.peak = {times(cores, of.fp64, fits), times(cores, of.fp32, fits), times(cores, of.tf32, fits),
                  times(cores, of.fp16, fits), times(cores, of.bf16, fits), times(cores, of.fp8, fits),
-                 times(cores, of.int8, fits)};
+                 times(cores, of.int8, fits), times(cores, of.fp4, fits)};
   layout.sram = times(cores, core.sram, fits);
   layout.sram_bandwidth = times(cores, core.sram_bandwidth, fits);
   if (!fits)

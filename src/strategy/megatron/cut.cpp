@@ -28,9 +28,10 @@ std::int64_t Cut::tokens() const {
   return sequence * options.micro_batch;
 }
 
-std::int64_t Cut::tensor_element(std::int64_t width) const {
+std::int64_t Cut::tensor_element(std::int64_t width, std::int64_t of_one) const {
+  const std::int64_t one = of_one > 0 ? of_one : element();
   const bool is_even = !uses_sequence_parallelism() || workload->sequence % options.tensor == 0;
-  return is_even ? element() : element() * options.micro_batch * width;
+  return is_even ? one : one * options.micro_batch * width;
 }
 
 std::int64_t Cut::part_bytes() const {
@@ -90,6 +91,7 @@ workload::LayerShape Cut::layer_shape(std::uint32_t number, std::uint32_t expert
   shape.gradient_bytes = options.gradient_bytes;
   shape.fused_accumulation = options.fused_gradient_accumulation;
   if (options.shards_parameters()) {
+    shape.casts_weights = true;
     shape.gradient_bytes = options.flat_parameters ? element() : options.bytes_to_reduce();  // cast later
     shape.adds_gradients = adds_gradients;
     shape.expert_gradient_bytes = experts_stay(*this) ? options.gradient_bytes : 0;

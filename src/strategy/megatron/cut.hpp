@@ -112,13 +112,15 @@ struct Cut {
   [[nodiscard]] std::int64_t micro_batches_of(std::uint32_t replica) const {
     return replica < fuller_replicas ? micro_batches : micro_batches - 1;
   }
-  /// Bytes of so many elements of each token.
-  [[nodiscard]] std::int64_t token_bytes(std::int64_t width) const { return element() * tokens() * width; }
+  /// Bytes of so many elements of each token; `of_one`: B of an element, 0: as activations.
+  [[nodiscard]] std::int64_t token_bytes(std::int64_t width, std::int64_t of_one = 0) const {
+    return (of_one > 0 ? of_one : element()) * tokens() * width;
+  }
   /// Bytes of the activation between two layers, whole.
   [[nodiscard]] std::int64_t activation_bytes() const { return token_bytes(model->hidden); }
   /// What so many elements of each token are cut into for the tensor ranks: numbers, or where they have different parts
   /// of the sequence, tokens of all sequences of a micro-batch. Bytes.
-  [[nodiscard]] std::int64_t tensor_element(std::int64_t width) const;
+  [[nodiscard]] std::int64_t tensor_element(std::int64_t width, std::int64_t of_one = 0) const;
   [[nodiscard]] std::int64_t tensor_element() const { return tensor_element(model->hidden); }
   /// What a tensor rank sends to the next stage: bytes of the largest part, from which the whole is gathered on
   /// arrival, or of the whole.

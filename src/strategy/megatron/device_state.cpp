@@ -23,7 +23,11 @@ void add_layers(const Cut& cut, std::uint32_t stage, DeviceState& state) {
   for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
     const std::int64_t first = cut.first_layer(stage, chunk);
     for (std::int64_t i = first; i < cut.end_layer(stage, chunk); ++i) {
-      add(state, workload::layer_parameters(*cut.model, cut.layer_shape(workload::kind_of(*cut.model, i), 0)));
+      const auto shape = cut.layer_shape(workload::kind_of(*cut.model, i), 0);
+      add(state, workload::layer_parameters(*cut.model, shape));
+      const workload::ParameterShare products = workload::product_weights(*cut.model, shape);
+      state.products_dense += products.sharded;
+      state.products_expert += products.expert;
     }
   }
 }
@@ -54,6 +58,16 @@ std::int64_t buffer_bytes(const Cut& cut) {
   return bytes + cut.element() * cut.tokens() * (cut.model->hidden + width);
 }
 
+/// Of weights that are gathered: two casts of those of a layer, the largest one.
+std::int64_t cast_buffers(const Cut& cut) {
+  const Workload& workload = *cut.workload;
+  if (!cut.options.shards_parameters() || !cut.training() || !workload.has_low_products(workload.datatype)) return 0;
+  std::int64_t most = 0;
+  for (std::uint32_t kind = 0; kind < workload::layer_kinds(*cut.model); ++kind)
+    most = std::max(most, workload::product_weights(*cut.model, cut.layer_shape(kind, 0)).total());
+  return 2 * workload::operand_bytes(most, workload.product_datatype, workload.scaling);
+}
+
 }  // namespace
 
 DeviceState device_state(const Cut& cut, std::uint32_t stage) {
@@ -80,7 +94,7 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
       state.kv_cache += workload::kv_cache_bytes(model, cut.core_shape(kind, 0, cut.context()),
                                                  layers_of(cut, stage, kind) * cut.micro_batches);
   }
-  state.buffers = buffer_bytes(cut) + unit_buffers(cut, stage) + part_buffers(cut);
+  state.buffers = buffer_bytes(cut) + unit_buffers(cut, stage) + part_buffers(cut) + cast_buffers(cut);
   return state;
 }
 
@@ -98,9 +112,23 @@ workload::OptimizerShape optimizer_shape(const Cut& cut, const DeviceState& stat
 
 namespace {
 
+/// Weights as they are kept, and in training beside them, or in their place, two casts for products that read them
+/// either way; where units are gathered these are buffers.
+std::int64_t weight_bytes(const Cut& cut, const DeviceState& state) {
+  const Workload& workload = *cut.workload;
+  const std::string kept = workload.kept_weights(workload.datatype, cut.training());
+  const bool is_cast = cut.training() && workload.has_low_products(workload.datatype);
+  const std::int64_t casts =
+      is_cast ? 2 * workload::operand_bytes(state.products(), workload.product_datatype, workload.scaling) : 0;
+  if (cut.options.shards_parameters()) return cut.element() * state.held;
+  if (kept == workload.datatype) return cut.element() * state.held + casts;
+  const std::int64_t others = cut.element() * (state.held - state.products());
+  return others + (is_cast ? casts : workload::operand_bytes(state.products(), kept, workload.scaling));
+}
+
 program::HeldState held_state(const Cut& cut, const DeviceState& state) {
   program::HeldState held;
-  held.weights = Bytes{cut.element() * state.held};
+  held.weights = Bytes{weight_bytes(cut, state)};
   if (cut.training()) {
     held.gradients = Bytes{cut.options.gradient_bytes * state.held};
     held.optimizer_state = Bytes{optimizer_shape(cut, state).state_bytes() * state.updated()};

@@ -13,6 +13,7 @@ struct DeviceState {
   std::int64_t expert = 0;      ///< parameters of experts
   std::int64_t replicated = 0;  ///< of the dense ones, those that every tensor rank holds alike
   std::int64_t edge = 0;        ///< of the dense ones, those of embedding and head
+  std::int64_t products_dense = 0, products_expert = 0;  ///< weights of linear layers among them
   std::int64_t tied = 0;        ///< word embedding that the first and the last stage both hold; 0: none or one stage
   std::int64_t updated_dense = 0, updated_expert = 0;  ///< whose optimizer state it holds
   std::int64_t held = 0;      ///< whose weights and gradients it holds: all of its share, or what is updated
@@ -20,6 +21,7 @@ struct DeviceState {
   std::int64_t buffers = 0;   ///< B
 
   [[nodiscard]] std::int64_t parameters() const { return dense + expert; }
+  [[nodiscard]] std::int64_t products() const { return products_dense + products_expert; }
   [[nodiscard]] std::int64_t updated() const { return updated_dense + updated_expert; }
 };
 

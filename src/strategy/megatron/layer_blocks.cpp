@@ -167,11 +167,15 @@ std::int64_t most_made_again(const Cut& cut, std::uint32_t kind, const workload:
   return LayerPasses(cut.layer(kind, 0), cut.kind(kind), recomputed, false).most_made_again();
 }
 
-std::vector<std::int64_t> beside_widths(const Cut& cut, std::uint32_t kind) {
+std::vector<WholeInput> beside_inputs(const Cut& cut, std::uint32_t kind) {
   const LayerOperators layer = cut.layer(kind, 0);
-  std::vector<std::int64_t> widths = {is_moe(cut.kind(kind)) ? 0 : layer.fc1.whole_input, layer.qkv.whole_input};
-  std::erase(widths, 0);
-  return widths;
+  std::vector<WholeInput> inputs;
+  const auto add = [&](const OperatorSet& set) {
+    if (set.whole_input > 0) inputs.push_back({set.whole_input, set.gathered_element});
+  };
+  if (!is_moe(cut.kind(kind))) add(layer.fc1);
+  add(layer.qkv);
+  return inputs;
 }
 
 LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey& key) {

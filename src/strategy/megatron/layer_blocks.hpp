@@ -1,7 +1,7 @@
 // Forward and backward pass of one transformer layer.
 #pragma once
 
-#include "writer.hpp"
+#include "parallel_linear.hpp"
 
 namespace tessera::strategy::megatron {
 
@@ -30,8 +30,7 @@ struct PartBlock {
 /// B: of activations that are made again for the backward pass, at once.
 [[nodiscard]] std::int64_t most_made_again(const Cut& cut, std::uint32_t kind, const workload::Recomputed& recomputed);
 
-/// OperatorSet::whole_input of the sections whose backward parts use the stream beside, in their order. Experts
-/// communicate in turn.
-[[nodiscard]] std::vector<std::int64_t> beside_widths(const Cut& cut, std::uint32_t kind);
+/// Of the sections whose backward parts use the stream beside, in their order. Experts communicate in turn.
+[[nodiscard]] std::vector<WholeInput> beside_inputs(const Cut& cut, std::uint32_t kind);
 
 }  // namespace tessera::strategy::megatron

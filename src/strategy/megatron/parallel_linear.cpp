@@ -42,7 +42,7 @@ void run_and_reduce(Writer& writer, const std::vector<workload::Operator>& opera
 void backward_in_turn(Writer& writer, const workload::OperatorSet& set) {
   const Cut& cut = writer.cut();
   if (cut.uses_sequence_parallelism())
-    writer.tensor_collective(CollectiveKind::all_gather, set.whole_input, "tensor all-gather");
+    writer.tensor_collective(CollectiveKind::all_gather, set.whole_input, "tensor all-gather", set.gathered_element);
   run_and_reduce(writer, set.input_gradient, set.whole_input, Activity::backward, set.input_gradients);
   writer.run(set.weight_gradient, Activity::backward);
 }
@@ -73,7 +73,7 @@ void plain_backward(Writer& writer, const workload::OperatorSet& set) {
 void column_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
   const Cut& cut = writer.cut();
   if (cut.uses_sequence_parallelism())
-    writer.tensor_collective(CollectiveKind::all_gather, set.whole_input, "tensor all-gather");
+    writer.tensor_collective(CollectiveKind::all_gather, set.whole_input, "tensor all-gather", set.gathered_element);
   writer.run(set.forward, activity);
 }
 
@@ -94,23 +94,23 @@ void row_forward(Writer& writer, const workload::OperatorSet& set, Activity acti
 void row_backward(Writer& writer, const workload::OperatorSet& set) {
   const Cut& cut = writer.cut();
   if (cut.uses_sequence_parallelism())
-    writer.tensor_collective(CollectiveKind::all_gather, set.summed_output, "tensor all-gather");
+    writer.tensor_collective(CollectiveKind::all_gather, set.summed_output, "tensor all-gather", set.gathered_element);
   plain_backward(writer, set);
 }
 
-program::BlockId beside_block(program::Program& program, const Cut& cut, std::int64_t width) {
+program::BlockId beside_block(program::Program& program, const Cut& cut, const WholeInput& input) {
   Writer writer(program, cut, "tensor communication beside backward");
-  const auto collective = [&](CollectiveKind kind, const char* label) {
-    writer.collective(kind, tensor_beside_group, cut.token_bytes(width), cut.tensor_element(width),
+  const auto collective = [&](CollectiveKind kind, const char* label, std::int64_t element) {
+    writer.collective(kind, tensor_beside_group, cut.token_bytes(input.width, element), cut.tensor_element(input.width, element),
                       Activity::tensor_communication, label);
   };
   if (cut.uses_sequence_parallelism()) {
     wait_for(writer, gather_go, "");
-    collective(CollectiveKind::all_gather, "tensor all-gather");
+    collective(CollectiveKind::all_gather, "tensor all-gather", input.gathered_element);
     writer.builder().signal(gather_done);
   }
   wait_for(writer, reduce_go, "");
-  collective(reduction(cut), reduction_label(cut));
+  collective(reduction(cut), reduction_label(cut), 0);
   writer.builder().signal(reduce_done);
   return writer.builder().done();
 }

@@ -2,17 +2,16 @@
 
 #include <set>
 
+#include "update.hpp"
+
 namespace tessera::strategy::megatron {
 namespace {
 
 using program::PipelineAction;
 
-void gather(Writer& beside, const workload::ParameterShare& share) {
-  const std::int64_t element = beside.cut().element();
-  beside.replica_collective(CollectiveKind::all_gather, data_beside_group, share.sharded + share.replicated, element,
-                            "weight all-gather");
-  beside.replica_collective(CollectiveKind::all_gather, expert_data_beside_group, share.expert, element,
-                            "weight all-gather");
+void gather(Writer& beside, const workload::ParameterShare& share, const workload::ParameterShare& products = {}) {
+  gather_weights(beside, {data_beside_group, share.sharded + share.replicated, products.sharded});
+  gather_weights(beside, {expert_data_beside_group, share.expert, products.expert});
   beside.builder().signal(weights_gathered);
 }
 
@@ -22,7 +21,8 @@ void gather_chunk(Writer& beside, const StageBlocks& blocks, const ChunkPlace& a
   if (blocks.has_embedding(at)) gather(beside, workload::embedding_parameters(model, cut.layer_shape(0, 0)));
   for (const LayerRun& run : blocks.runs(at)) {
     const auto share = workload::layer_parameters(model, cut.layer_shape(run.kind, 0));
-    for (std::uint32_t i = 0; i < run.layers; ++i) gather(beside, share);
+    const auto products = workload::product_weights(model, cut.layer_shape(run.kind, 0));
+    for (std::uint32_t i = 0; i < run.layers; ++i) gather(beside, share, products);
   }
   if (!blocks.has_head(at)) return;
   const bool has_own_weight = !model.tied_embeddings || cut.options.pipeline > 1;

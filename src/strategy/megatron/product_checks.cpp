@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tessera/base/error.hpp"
+
 namespace tessera::strategy::megatron {
 namespace {
 
@@ -13,6 +15,7 @@ class ProductChecker {
   void check_rows();
   void check_gate();
   void check_user_buffers();
+  void check_precision();
 
  private:
   [[nodiscard]] bool has_gate() const {
@@ -74,6 +77,29 @@ void ProductChecker::check_user_buffers() {
     error("user_buffers", "workload.gated_linears = \"separate\" has two products, allowed: user_buffers = false");
 }
 
+/// Of operands and weights with a datatype of their own.
+void ProductChecker::check_precision() {
+  const Workload& workload = job_.workload;
+  const bool is_low = workload.has_low_products(workload.datatype);
+  const auto refuse = [](const char* key, const std::string& what) {
+    throw KeyError(std::string("workload.") + key, fmt::format("\"{}\": {}", key, what));
+  };
+  if (workload.weight_datatype != "same" && cut_.training() && workload.weight_datatype != workload.product_datatype)
+    refuse("weight_datatype", "in training weights are kept in the datatype, or in that of products");
+  if (cut_.training() && is_low && workload.product_datatype != "fp8")
+    refuse("product_datatype", "\"" + workload.product_datatype + "\" in training, allowed: same, fp8");
+  if (is_low && job_.machine.device.peak.count(workload.product_datatype) == 0)
+    refuse("product_datatype", "device " + job_.machine.device.name + " states no peak for " + workload.product_datatype);
+  if (workload.weight_datatype != "same" && options_.shards_parameters())
+    refuse("weight_datatype", "parts of parameters are kept in the datatype: data_sharding = \"auto\", or same");
+  if (!is_low) return;
+  if (cut_.is_two_dimensional())
+    error("tensor_rows", "operands of workload.product_datatype are not cut in two dimensions, allowed: tensor_rows = 1");
+  if (cut_.uses_kernels())
+    error("sublayers", "sublayers = \"{}\" has operands of the datatype, allowed with workload.product_datatype: "
+          "\"operators\"", options_.sublayers);
+}
+
 }  // namespace
 
 void check_products(const config::Table& table, const Job& job, const Cut& cut, config::Diagnostics& diagnostics) {
@@ -81,6 +107,7 @@ void check_products(const config::Table& table, const Job& job, const Cut& cut, 
   checker.check_rows();
   checker.check_gate();
   checker.check_user_buffers();
+  checker.check_precision();
 }
 
 }  // namespace tessera::strategy::megatron

@@ -104,7 +104,7 @@ class Profiler {
       LayerProfile& layer = found.layers.emplace_back();
       layer.sections = section_work(kind, &job_.cost);
       WorkReader with_beside = reader(0, &job_.cost);
-      with_beside.read_beside(beside(cut_.model->hidden));
+      with_beside.read_beside(beside());
       layer.backward = with_beside.of(add_layer(program_, cut_, {kind, 0, 0, 0}).backward);
     }
     for (std::uint32_t stage = 0; stage < cut_.options.pipeline; ++stage)
@@ -135,7 +135,7 @@ class Profiler {
     write_update(update, state);
     const program::BlockId behind = update.builder().done();
     WorkReader work = reader(stage, &job_.cost);
-    work.read_beside(beside(cut_.model->hidden));
+    work.read_beside(beside());
     for (const EdgeBlocks& edge : edges) {
       found.edge_forward += work.of(edge.forward);
       found.edge_backward += work.of(edge.backward);
@@ -146,7 +146,7 @@ class Profiler {
     return found;
   }
 
-  program::BlockId beside(std::int64_t width) { return beside_block(program_, cut_, width); }
+  program::BlockId beside() { return beside_block(program_, cut_, of_logits(cut_)); }
 
   /// Without sequence parallelism parts that arrive are gathered.
   Work arrival() {

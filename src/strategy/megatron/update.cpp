@@ -51,7 +51,31 @@ void read_by_host(Writer& writer, const char* number) {
     writer.run({workload::host_pause(number, Duration{0})}, Activity::optimizer);
 }
 
+/// Products read the new weights in their own datatype, either way: one kernel makes both casts, once an iteration.
+/// With the distributed optimizer that is behind the all-gather, for which it does not wait here: neither takes from the
+/// other's time. Weights that are kept so are written so by the update.
+void cast_weights(Writer& writer, const DeviceState& state) {
+  const Workload& workload = *writer.cut().workload;
+  if (!workload.has_low_products(workload.datatype) || workload.weight_datatype != "same") return;
+  const std::int64_t cast = workload::operand_bytes(state.products(), workload.product_datatype, workload.scaling);
+  writer.run({workload::streaming(workload::OperatorKind::copy, "weight casts",
+                                  Bytes{writer.cut().element() * state.products()}, Bytes{2 * cast}, workload.datatype)},
+             Activity::optimizer);
+}
+
 }  // namespace
+
+void gather_weights(Writer& writer, const GatheredWeights& weights) {
+  const Cut& cut = writer.cut();
+  const Workload& workload = *cut.workload;
+  const bool is_low = workload.kept_weights(workload.datatype, true) != workload.datatype;
+  const std::int64_t low = is_low ? weights.products : 0;
+  const auto gather = [&](std::int64_t parameters, std::int64_t element) {
+    writer.replica_collective(CollectiveKind::all_gather, weights.group, parameters, element, "weight all-gather");
+  };
+  gather(weights.parameters - low, cut.element());
+  gather(low, 1);
+}
 
 bool has_gradient_stream(const Cut& cut) {
   return cut.training() && cut.options.overlap_gradient_reduction && cut.options.data > 1;
@@ -90,12 +114,11 @@ void write_update(Writer& writer, const DeviceState& state) {
   writer.scalar_all_reduce("gradient norm all-reduce");
   read_by_host(writer, "gradient norm");
   writer.run(optimizer.step, Activity::optimizer);
-  if (!cut.options.distributed_optimizer || has_parts || gathers_beside_forward(cut)) return;
-  const auto gather = [&](GroupSlot group, std::int64_t parameters) {
-    writer.replica_collective(CollectiveKind::all_gather, group, parameters, cut.element(), "weight all-gather");
-  };
-  gather(data_group, state.dense);
-  gather(expert_data_group, state.expert);
+  if (has_parts) return;
+  cast_weights(writer, state);
+  if (!cut.options.distributed_optimizer || gathers_beside_forward(cut)) return;
+  gather_weights(writer, {data_group, state.dense, state.products_dense});
+  gather_weights(writer, {expert_data_group, state.expert, state.products_expert});
 }
 
 void write_reduction(Writer& beside, const std::vector<std::uint32_t>& layers) {

@@ -97,10 +97,12 @@ Uses uses_of_stage(const Cut& cut, const StageBlocks& blocks, std::uint32_t stag
 program::BlockId beside_block(program::Program& program, const Cut& cut, CollectiveKind kind) {
   const bool gathers = kind == CollectiveKind::all_gather;
   Writer writer(program, cut, gathers ? "all-gather beside its product" : "reduce-scatter beside its product");
-  const std::int64_t bytes = cut.activation_bytes() - (gathers ? 0 : last_chunk(cut));
+  const std::int64_t element = gathers ? cut.layer(0, 0).qkv.gathered_element : 0;  // of all sections alike
+  const std::int64_t bytes = cut.token_bytes(cut.model->hidden, element) - (gathers ? 0 : last_chunk(cut));
   writer.builder().label("").activity(Activity::tensor_communication);
   writer.builder().wait(gathers ? chunks_gather_go : chunks_scatter_go);
-  writer.collective(kind, gathers ? tensor_gather_group : tensor_scatter_group, bytes, cut.tensor_element(),
+  writer.collective(kind, gathers ? tensor_gather_group : tensor_scatter_group, bytes,
+                    cut.tensor_element(cut.model->hidden, element),
                     Activity::tensor_communication, gathers ? "tensor all-gather" : "tensor reduce-scatter");
   writer.builder().signal(gathers ? chunks_gather_done : chunks_scatter_done);
   return writer.builder().done();

@@ -55,10 +55,11 @@ void Writer::replica_collective(CollectiveKind kind, GroupSlot group, std::int64
   collective(kind, group, padded * element, element, Activity::data_communication, label);
 }
 
-void Writer::tensor_collective(CollectiveKind kind, std::int64_t width, const std::string& label) {
+void Writer::tensor_collective(CollectiveKind kind, std::int64_t width, const std::string& label,
+                               std::int64_t element) {
   if (width == 0) return;
-  collective(kind, tensor_group, cut_.token_bytes(width), cut_.tensor_element(width), Activity::tensor_communication,
-             label);
+  collective(kind, tensor_group, cut_.token_bytes(width, element), cut_.tensor_element(width, element),
+             Activity::tensor_communication, label);
 }
 
 void Writer::scalar_all_reduce(const std::string& label) {

@@ -29,8 +29,8 @@ class Writer {
   void replica_collective(CollectiveKind kind, GroupSlot group, std::int64_t elements, std::int64_t element,
                           const std::string& label);
   /// A collective of activations over the tensor ranks.
-  /// Over the tensor ranks, of so many elements of each token; none: nothing.
-  void tensor_collective(CollectiveKind kind, std::int64_t width, const std::string& label);
+  /// Over the tensor ranks, of so many elements of each token; none: nothing. `element`: B of one, 0: as activations.
+  void tensor_collective(CollectiveKind kind, std::int64_t width, const std::string& label, std::int64_t element = 0);
   /// All-reduce of one FP32 number over everybody who shares a gradient norm, in log2(members) exchanges.
   void scalar_all_reduce(const std::string& label);
   /// To or from the experts of the expert-parallel group; `bytes` is what the member with the mean load holds.

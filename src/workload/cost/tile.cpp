@@ -39,49 +39,83 @@ const config::Schema<Deviation>& deviation_schema() {
   return schema;
 }
 
-struct TileParameters : cost::KernelParameters, cost::Power {
-  double matrix_efficiency = 0;
+/// What the matrix units and the cores around them reach.
+struct ProductRates {
+  double matrix_efficiency = 1;
   double matrix_limit = 0;
   std::int64_t operand_bytes_per_clock = 0;
   Time tile_latency = 0;
-  bool exposed_stores = false;
   std::vector<Deviation> deviations;
+};
+
+/// Of products of one datatype.
+struct DatatypeRates : ProductRates {
+  std::string datatype;
+};
+
+template <class T>
+void add_rates(config::Schema<T>& s) {
+  double T::*efficiency = &T::matrix_efficiency;
+  double T::*limit = &T::matrix_limit;
+  std::int64_t T::*operands = &T::operand_bytes_per_clock;
+  Time T::*latency = &T::tile_latency;
+  std::vector<Deviation> T::*deviations = &T::deviations;
+  s.number("matrix_efficiency", efficiency, "fraction of a core's peak in the main loop of a tile")
+      .at_least("0.01")
+      .at_most("1")
+      .otherwise("1");
+  s.number("matrix_limit", limit, "fraction of peak that no GEMM exceeds from start to end, whatever its shape")
+      .at_least("0.01")
+      .at_most("1")
+      .optional();
+  s.integer("operand_bytes_per_clock", operands,
+            "from the last-level cache to one core; as many as it takes when absent")
+      .at_least("1")
+      .optional();
+  s.quantity("tile_latency", latency, config::Unit::time, "to fill a tile's pipeline: one access to device memory")
+      .at_most("1 s")
+      .otherwise("0 s");
+  s.tables("gemm_deviations", deviations, deviation_schema(),
+           "GEMMs that were measured; the model returns their times, and those of others deviate as their neighbours do")
+      .optional();
+}
+
+const config::Schema<DatatypeRates>& datatype_schema() {
+  static const config::Schema<DatatypeRates> schema = [] {
+    config::Schema<DatatypeRates> s("cost.tile.products", "GEMMs with operands of one datatype, where it has rates of its own.");
+    s.choice("datatype", &DatatypeRates::datatype, datatype_names(), "of the operands");
+    add_rates(s);
+    return s;
+  }();
+  return schema;
+}
+
+struct TileParameters : cost::KernelParameters, cost::Power, ProductRates {
+  bool exposed_stores = false;
+  std::vector<DatatypeRates> products;
+
+  [[nodiscard]] const ProductRates& rates(const std::string& datatype) const {
+    const auto found = std::ranges::find(products, datatype, &DatatypeRates::datatype);
+    return found == products.end() ? static_cast<const ProductRates&>(*this) : *found;
+  }
 };
 
 config::Schema<TileParameters> make_tile_schema() {
   config::Schema<TileParameters> s(
       "cost.tile", "GEMMs by tiles and waves on the device's cores; everything else by memory traffic.");
   s.also_accept("model", "tile");
-  s.number("matrix_efficiency", &TileParameters::matrix_efficiency,
-           "fraction of a core's peak in the main loop of a tile")
-      .at_least("0.01")
-      .at_most("1")
-      .otherwise("1");
-  s.number("matrix_limit", &TileParameters::matrix_limit,
-           "fraction of peak that no GEMM exceeds from start to end, whatever its shape")
-      .at_least("0.01")
-      .at_most("1")
-      .optional();
+  add_rates(s);
   cost::add_attention(s);
   cost::add_memory_shares(s);
   cost::add_memory_traffic(s);
-  s.integer("operand_bytes_per_clock", &TileParameters::operand_bytes_per_clock,
-            "from the last-level cache to one core; as many as it takes when absent")
-      .at_least("1")
-      .optional();
-  s.quantity("tile_latency", &TileParameters::tile_latency, config::Unit::time,
-             "to fill a tile's pipeline: one access to device memory")
-      .at_most("1 s")
-      .otherwise("0 s");
   s.choice<bool>("stores", &TileParameters::exposed_stores, {{"overlapped", false}, {"exposed", true}},
                  "result tiles leave while other tiles compute; or all cores finish a wave at the same time and share "
                  "the memory bandwidth for its results before the next wave starts")
       .otherwise("overlapped");
   cost::add_launches(s);
   cost::add_power(s);
-  s.tables(
-       "gemm_deviations", &TileParameters::deviations, deviation_schema(),
-       "GEMMs that were measured; the model returns their times, and those of others deviate as their neighbours do")
+  s.tables("products", &TileParameters::products, datatype_schema(),
+           "of GEMMs by the datatype of their operands, in place of the keys of the same names")
       .optional();
   return s;
 }
@@ -141,25 +175,26 @@ class Tile : public CostModel {
   /// down once, from the faster of what the tiles and the measurement say.
   [[nodiscard]] double product_time(const Operator& op, const machine::DeviceSpec& device, double launch) const {
     const double tiles = gemm_time(op, device, cost::memory_time(op, device, gemm_memory()));
-    const double measured = std::max((tiles + launch) * deviation(op), fastest(op, device));
+    const double measured =
+        std::max((tiles + launch) * deviation(op, parameters_.rates(op.datatype).deviations), fastest(op, device));
     const double burst = std::max(std::min(tiles + launch, measured), fastest(op, device));
     return std::max(measured, held(op, device, burst - launch) + launch);
   }
 
   /// What matrix_limit leaves; without one a measured GEMM may even exceed the peak that the machine file states.
   [[nodiscard]] double fastest(const Operator& op, const machine::DeviceSpec& device) const {
-    if (parameters_.matrix_limit == 0) return 0;
-    return static_cast<double>(op.flops) / (cost::peak_rate(op, device) * parameters_.matrix_limit);
+    const double limit = parameters_.rates(op.datatype).matrix_limit;
+    return limit == 0 ? 0 : static_cast<double>(op.flops) / (cost::peak_rate(op, device) * limit);
   }
 
   [[nodiscard]] double gemm_memory() const { return parameters_.of(OperatorKind::gemm); }
 
   /// Mean of the measured neighbours' deviations, by the inverse cube of their distance; a distance of 1 is a factor of
   /// two in one dimension. Far from all of them the model stands alone.
-  [[nodiscard]] double deviation(const Operator& op) const {
+  [[nodiscard]] static double deviation(const Operator& op, const std::vector<Deviation>& deviations) {
     constexpr double far = 3;
     double weights = 1 / (far * far * far), sum = 0;
-    for (const Deviation& measured : parameters_.deviations) {
+    for (const Deviation& measured : deviations) {
       const double rows = octaves(op.batch * op.m, measured.m), columns = octaves(op.n, measured.n);
       const double depth = octaves(op.k, measured.k);
       const double distance = std::sqrt(rows * rows + columns * columns + depth * depth);
@@ -181,10 +216,11 @@ class Tile : public CostModel {
     double memory_bytes;   ///< its share of the memory bandwidth
   };
   [[nodiscard]] Core core_of(const Operator& op, const machine::DeviceSpec& device) const {
-    const bool unlimited = device.clock == 0 || parameters_.operand_bytes_per_clock == 0;
+    const std::int64_t operand_bytes = parameters_.rates(op.datatype).operand_bytes_per_clock;
+    const bool unlimited = device.clock == 0 || operand_bytes == 0;
     const double bytes =
         unlimited ? std::numeric_limits<double>::infinity()
-                  : static_cast<double>(parameters_.operand_bytes_per_clock) * static_cast<double>(device.clock) / 1e12;
+                  : static_cast<double>(operand_bytes) * static_cast<double>(device.clock) / 1e12;
     const double cores = static_cast<double>(device.cores);
     const double memory = gemm_memory() * static_cast<double>(device.memory_bandwidth.value()) / 1e12;
     return {cost::peak_rate(op, device) / cores, bytes, memory / cores};
@@ -194,14 +230,14 @@ class Tile : public CostModel {
   /// that streams the other operand through the memory; others wait for their first operands as a tile does.
   [[nodiscard]] double gemm_time(const Operator& op, const machine::DeviceSpec& device, double memory) const {
     const Core core = core_of(op, device);
+    const Time latency = parameters_.rates(op.datatype).tile_latency;
     double best = std::numeric_limits<double>::infinity();
     for (const TileShape& tile : tile_shapes) {
       for (const std::int64_t slices : k_slices) {
         if (slices > 1 && op.k < slices * k_step) continue;
         const double compute = compute_time(op, device.cores, core, tile, slices);
         const double streamed =
-            memory + static_cast<double>(op.m <= few_rows ? std::max(parameters_.kernel_floor, parameters_.tile_latency)
-                                                          : parameters_.tile_latency);
+            memory + static_cast<double>(op.m <= few_rows ? std::max(parameters_.kernel_floor, latency) : latency);
         best = std::min(best, std::max(compute, streamed) + reduction_time(op, device, slices));
       }
     }
@@ -210,17 +246,18 @@ class Tile : public CostModel {
 
   [[nodiscard]] double compute_time(const Operator& op, std::int64_t cores, const Core& core, const TileShape& tile,
                                     std::int64_t slices) const {
+    const ProductRates& rates = parameters_.rates(op.datatype);
     const std::int64_t results = op.batch * ceil_div(op.m, tile.rows) * ceil_div(op.n, tile.columns);
     const std::int64_t depth = ceil_div(ceil_div(op.k, slices), k_step) * k_step;
-    const double element = static_cast<double>(bytes_per_element(op.datatype));
+    const double element = static_cast<double>(bits_per_element(op.datatype)) / 8;
     const double steps = static_cast<double>(depth);
     const double arithmetic =
-        2.0 * static_cast<double>(tile.rows * tile.columns) * steps / (core.flops * parameters_.matrix_efficiency);
+        2.0 * static_cast<double>(tile.rows * tile.columns) * steps / (core.flops * rates.matrix_efficiency);
     const double operands = element * static_cast<double>(tile.rows + tile.columns) * steps / core.operand_bytes;
     const double main_loop = std::max(arithmetic, operands);
     const double moved = epilogue_bytes(op, tile, slices);
     const double epilogue = moved / core.operand_bytes;
-    const double latency = static_cast<double>(parameters_.tile_latency);
+    const double latency = static_cast<double>(rates.tile_latency);
     const double tiles_per_core = static_cast<double>(ceil_div(results * slices, cores));
     if (parameters_.exposed_stores) {
       // Where two tiles share a core one fetches while the other computes, but the wave's results still leave together.
@@ -236,8 +273,8 @@ class Tile : public CostModel {
   [[nodiscard]] static double epilogue_bytes(const Operator& op, const TileShape& tile, std::int64_t slices) {
     const double area = static_cast<double>(tile.rows * tile.columns);
     if (slices > 1) return 4.0 * area;
-    const std::int64_t element = bytes_per_element(op.datatype);
-    const std::int64_t added_to = op.bytes_read - element * op.batch * (op.m * op.k + op.k * op.n);
+    const std::int64_t operands = bits_per_element(op.datatype) * op.batch * (op.m * op.k + op.k * op.n) / 8;
+    const std::int64_t added_to = op.bytes_read - operands;
     const double moved = static_cast<double>(op.bytes_written + std::max<std::int64_t>(added_to, 0));
     return area * moved / (static_cast<double>(op.batch) * static_cast<double>(op.m) * static_cast<double>(op.n));
   }
@@ -263,7 +300,7 @@ class Tile : public CostModel {
   TileParameters parameters_;
 };
 
-/// A GEMM has one measured time.
+/// A GEMM has one measured time. `table`: that the deviations stand in.
 void refuse_twice(const std::vector<Deviation>& deviations, const config::Table& table,
                   config::Diagnostics& diagnostics) {
   std::set<std::array<std::int64_t, 3>> known;
@@ -276,13 +313,26 @@ void refuse_twice(const std::vector<Deviation>& deviations, const config::Table&
   }
 }
 
+/// Nor has a datatype two sets of rates.
+void refuse_twice(const TileParameters& parameters, const config::Table& table, config::Diagnostics& diagnostics) {
+  refuse_twice(parameters.deviations, table, diagnostics);
+  std::set<std::string> known;
+  for (std::size_t i = 0; i < parameters.products.size(); ++i) {
+    const DatatypeRates& one = parameters.products[i];
+    const config::Value& place = table.find("products")->array()->at(i);
+    refuse_twice(one.deviations, *place.table(), diagnostics);
+    if (!known.insert(one.datatype).second)
+      diagnostics.error(place.where(), "\"products\": datatype " + one.datatype + " stands there twice, allowed: once");
+  }
+}
+
 }  // namespace
 
 CostModelKind tile_kind() {
   return cost::kind_of("tile", tile_schema,
                        [](const TileParameters& parameters, const Attachments&, const config::Table& table,
                           config::Diagnostics& diagnostics) {
-                         refuse_twice(parameters.deviations, table, diagnostics);
+                         refuse_twice(parameters, table, diagnostics);
                          cost::refuse_idle_above_limit(parameters, table, diagnostics);
                          return std::make_unique<Tile>(parameters);
                        });

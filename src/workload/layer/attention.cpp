@@ -78,6 +78,8 @@ void add_fused(const Context& context, const Core& core, OperatorSet& set) {
   backward.bytes_written = e * (queries + keys_values);
   set.input_gradient.push_back(backward);
   set.kept_inside = statistics;
+  // The backward kernel reads the output too, which is the next section's input unless that keeps a cast of it.
+  if (context.low) set.kept_inside += e * queries;
 }
 
 void add_unfused_forward(const Context& context, const Core& core, OperatorSet& set) {
@@ -130,7 +132,8 @@ OperatorSet qkv_section(const Context& context) {
   if (context.training && kernels != BiasKernels::none)
     set.weight_gradient.push_back(context.bias_gradient("qkv bias wgrad", elements, columns));
   if (rotary) set.forward.push_back(context.stream(OperatorKind::elementwise, "rotary", rotated, rotated));
-  if (context.training) set.kept_input = context.element * context.tokens_cut * context.model.hidden;
+  set.gathered_element = gathered_element(context);
+  if (context.training) set.kept_input = kept_operand(context, context.tokens_cut * context.model.hidden);
   return set;
 }
 
@@ -157,8 +160,9 @@ OperatorSet core_section(const Context& context) {
 OperatorSet projection_section(const Context& context) {
   OperatorSet set;
   set.summed_output = context.model.hidden;
+  set.gathered_element = gathered_element(context);
   add_linear(context, context.row_linear("projection", 1, context.tokens, context.query_width), set);
-  if (context.training) set.kept_input = context.element * context.tokens * context.query_width;
+  if (context.training) set.kept_input = kept_operand(context, context.tokens * context.query_width);
   return set;
 }
 

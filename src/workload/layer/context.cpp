@@ -88,7 +88,8 @@ Context::Context(const Model& model_in, const LayerShape& shape_in)
                                            : mlp_width),
       local_experts(is_moe(layer) ? share(layer.experts, shape.expert_parallel, "experts", "expert-parallel") : 0),
       training(shape.phase == Phase::training),
-      dropout(training && model.dropout) {}
+      dropout(training && model.dropout),
+      low(stack.has_low_products(shape.datatype)) {}
 
 Operator Context::gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n,
                        std::int64_t k) const {
@@ -121,25 +122,6 @@ void Context::add_accumulation(const std::string& name, std::int64_t parameters,
   const std::int64_t read = element * parameters + (shape.adds_gradients ? gradients : 0);
   set.weight_gradient.push_back(
       streaming(OperatorKind::elementwise, name + " accumulate", Bytes{read}, Bytes{gradients}, shape.datatype));
-}
-
-void add_linear(const Context& context, const Linear& linear, OperatorSet& set) {
-  const auto& [name, batch, rows, in, out] = linear;
-  set.forward.push_back(context.gemm(name, batch, rows, out, in));
-  if (!context.training) return;
-  set.input_gradient.push_back(context.gemm(name + " dgrad", batch, rows, in, out));
-  Operator weight = context.gemm(name + " wgrad", batch, out, in, rows);
-  const std::int64_t parameters = batch * in * out;
-  const std::int64_t gradients = context.shape.gradient_bytes * parameters;
-  if (context.shape.fused_accumulation) {
-    // The product is added to the gradient buffer where it stands: read and written in that buffer's precision.
-    if (context.shape.adds_gradients) weight.bytes_read += gradients;
-    weight.bytes_written = gradients;
-    set.weight_gradient.push_back(weight);
-  } else {
-    set.weight_gradient.push_back(weight);
-    context.add_accumulation(name, parameters, set);
-  }
 }
 
 }  // namespace tessera::workload::layer

@@ -16,6 +16,10 @@ struct Linear {
   std::int64_t rows = 0;
   std::int64_t in = 0;
   std::int64_t out = 0;
+  /// What tensor ranks gather under sequence parallelism: the input of a column-parallel layer, the gradient of the
+  /// output of a row-parallel one.
+  enum class Gathered : std::uint8_t { nothing, input, gradient } gathered = Gathered::nothing;
+  bool is_in_layer = true;  ///< Precision speaks of it
 };
 
 /// The shape with its defaults filled in (heads, context, expert tokens) and its sizes on this rank.
@@ -37,16 +41,17 @@ struct Context {
   std::int64_t local_experts;  ///< 0 when the layer is dense
   bool training;
   bool dropout;  ///< dropout layers run
+  bool low;      ///< operands of linear layers' products have a datatype of their own
 
   /// From h elements of a token to a share of so many, and back: cut in one dimension or in two
   /// (LayerShape::tensor_rows).
   [[nodiscard]] Linear column_linear(const std::string& name, std::int64_t batch, std::int64_t rows,
                                      std::int64_t columns) const {
-    return {name, batch, rows, model.hidden / shape.tensor_rows, columns * shape.tensor_rows};
+    return {name, batch, rows, model.hidden / shape.tensor_rows, columns * shape.tensor_rows, Linear::Gathered::input};
   }
   [[nodiscard]] Linear row_linear(const std::string& name, std::int64_t batch, std::int64_t rows,
                                   std::int64_t columns) const {
-    return {name, batch, rows, columns * shape.tensor_rows, model.hidden / shape.tensor_rows};
+    return {name, batch, rows, columns * shape.tensor_rows, model.hidden / shape.tensor_rows, Linear::Gathered::gradient};
   }
 
   [[nodiscard]] Operator gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n,
@@ -67,6 +72,11 @@ struct Context {
 /// Forward, input-gradient and weight-gradient products; the latter adds to the gradient buffer
 /// (LayerShape::fused_accumulation).
 void add_linear(const Context& context, const Linear& linear, OperatorSet& set);
+
+/// B of so many numbers that wait as an operand of a linear layer's weight gradient.
+[[nodiscard]] std::int64_t kept_operand(const Context& context, std::int64_t elements);
+/// OperatorSet::gathered_element of sections with a linear layer.
+[[nodiscard]] std::int64_t gathered_element(const Context& context);
 
 /// Norm over `tokens` rows of h elements, with the sum of the residual's gradient and its own where `residual`.
 [[nodiscard]] OperatorSet norm_section(const Context& context, const std::string& name, std::int64_t tokens,

@@ -44,26 +44,32 @@ void add_two_linears(const Context& context, const Mlp& mlp, OperatorSet& set) {
   set.input_gradients = 2;
 }
 
+/// Experts have their tokens gathered apart.
+Linear of_mlp(Linear linear, const Mlp& mlp) {
+  if (!mlp.prefix.empty()) linear.gathered = Linear::Gathered::nothing;
+  return linear;
+}
+
 void add_mlp(const Context& context, const Mlp& mlp, LayerOperators& layer) {
   const std::int64_t h = context.model.hidden;
   const std::int64_t columns = (context.layer.gated_mlp ? 2 : 1) * mlp.width;
   if (context.layer.gated_mlp && context.stack.separate_gate && !is_moe(context.layer)) {
     add_two_linears(context, mlp, layer.fc1);
   } else {
-    add_linear(context, context.column_linear(mlp.prefix + "fc1", mlp.batch, mlp.rows, columns), layer.fc1);
+    add_linear(context, of_mlp(context.column_linear(mlp.prefix + "fc1", mlp.batch, mlp.rows, columns), mlp), layer.fc1);
   }
   add_activation(context, mlp, layer.activation);
-  add_linear(context, context.row_linear(mlp.prefix + "fc2", mlp.batch, mlp.rows, mlp.width), layer.fc2);
+  add_linear(context, of_mlp(context.row_linear(mlp.prefix + "fc2", mlp.batch, mlp.rows, mlp.width), mlp), layer.fc2);
   if (!context.training) return;
-  layer.fc1.kept_input += context.element * mlp.input_kept * h;
-  layer.fc2.kept_input += context.element * mlp.batch * mlp.rows * mlp.width;
+  layer.fc1.kept_input += kept_operand(context, mlp.input_kept * h);
+  layer.fc2.kept_input += kept_operand(context, mlp.batch * mlp.rows * mlp.width);
 }
 
 OperatorSet router_section(const Context& context) {
   const std::int64_t experts = context.layer.experts;
   const std::int64_t scores = 4 * context.tokens_cut * experts;  // bytes; the probabilities are FP32
   OperatorSet set;
-  add_linear(context, {"router", 1, context.tokens_cut, context.model.hidden, experts}, set);
+  add_linear(context, {"router", 1, context.tokens_cut, context.model.hidden, experts, Linear::Gathered::nothing, false}, set);
   const std::string& datatype = context.shape.datatype;
   set.forward.push_back(streaming(OperatorKind::softmax, "router softmax", Bytes{scores}, Bytes{scores}, datatype));
   if (!context.training) return set;
@@ -148,6 +154,7 @@ std::int64_t mlp_elements(const Context& context) {
 void add_dense_mlp(const Context& context, LayerOperators& layer) {
   add_mlp(context, {"", 1, context.tokens, context.mlp_width, context.tokens_cut}, layer);
   layer.fc1.whole_input = layer.fc2.summed_output = context.model.hidden;
+  layer.fc1.gathered_element = layer.fc2.gathered_element = gathered_element(context);
 }
 
 void add_experts(const Context& context, LayerOperators& layer) {
@@ -166,8 +173,8 @@ void add_experts(const Context& context, LayerOperators& layer) {
   }
   if (context.layer.shared_experts > 0) {
     const std::int64_t width = context.mlp_width * context.layer.shared_experts;
-    // Their input is kept already: it is the router's.
-    add_mlp(context, {"shared ", 1, context.tokens, width, 0}, layer);
+    // Their input is kept already, unless they have a cast of it: it is the router's.
+    add_mlp(context, {"shared ", 1, context.tokens, width, context.low ? context.tokens_cut : 0}, layer);
   }
 }
 

@@ -1,0 +1,40 @@
+// Products whose operands have fewer bits than activations: training in FP8 as stacks do it, quantised inference.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::workload {
+
+/// Where the scales of such operands come from.
+enum class Scaling {
+  delayed,  ///< one a tensor, from its largest numbers in iterations before (Transformer Engine, DelayedScaling)
+  current,  ///< one a tensor, from itself: it is read once more before it is cast (Transformer Engine,
+            ///< Float8CurrentScaling)
+  blocks,   ///< one of 4 B for 128 numbers in a row, or 128 x 128 of weights (DeepSeek-AI 2024, section 3.3.2)
+  mx,       ///< one of 1 B for 32 numbers in a row (OCP Microscaling Formats 1.0)
+};
+
+/// What linear layers of a model's layers compute and keep in. Attention, norms, router, logits, loss, what is between
+/// layers, and messages but for gathered operands are of the workload's datatype.
+struct Precision {
+  std::string product_datatype = "same";  ///< of both operands of their products; "same": the workload's datatype
+  std::string weight_datatype = "same";   ///< that their weights are kept in; "same": the workload's datatype in
+                                          ///< training, that of products otherwise
+  Scaling scaling = Scaling::delayed;
+  bool gathers_operands = false;  ///< with sequence parallelism operands are cast before they are gathered
+
+  [[nodiscard]] bool has_low_products(const std::string& datatype) const {
+    return product_datatype != "same" && product_datatype != datatype;
+  }
+  /// Of weights of linear layers.
+  [[nodiscard]] std::string kept_weights(const std::string& datatype, bool training) const;
+};
+
+/// Datatypes that operands and weights may have.
+[[nodiscard]] std::vector<std::string> operand_datatypes();
+/// B of so many numbers with their scales, where these are a part of them.
+[[nodiscard]] std::int64_t operand_bytes(std::int64_t elements, const std::string& datatype, Scaling scaling);
+
+}  // namespace tessera::workload
