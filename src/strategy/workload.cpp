@@ -43,15 +43,22 @@ void add_stack(config::Schema<Workload>& s) {
 
 void add_precision(config::Schema<Workload>& s) {
   using workload::Scaling;
-  std::string Workload::*products = &Workload::product_datatype;
-  std::string Workload::*weights = &Workload::weight_datatype;
+  using workload::OperandType;
+  OperandType Workload::*products = &Workload::product_datatype;
+  OperandType Workload::*weights = &Workload::weight_datatype;
+  const auto types = [] {
+    std::vector<std::pair<std::string, OperandType>> all;
+    for (const auto type : {OperandType::same, OperandType::fp8, OperandType::int8, OperandType::fp4})
+      all.emplace_back(name_of(type), type);
+    return all;
+  };
   Scaling Workload::*scaling = &Workload::scaling;
   bool Workload::*gathers = &Workload::gathers_operands;
-  s.choice("product_datatype", products, workload::operand_datatypes(),
+  s.choice<OperandType>("product_datatype", products, types(),
            "of the operands of linear layers' products, which are cast before them; results, attention, norms, router, "
            "logits and messages keep the datatype")
       .otherwise("same");
-  s.choice("weight_datatype", weights, workload::operand_datatypes(),
+  s.choice<OperandType>("weight_datatype", weights, types(),
            "that weights of linear layers are kept in. same: in training the datatype, with copies for products beside "
            "them; otherwise that of products")
       .otherwise("same");

@@ -1,16 +1,29 @@
 #include "tessera/workload/precision.hpp"
 
+#include "tessera/base/error.hpp"
 #include "tessera/base/integers.hpp"
 #include "tessera/workload/operator.hpp"
 
 namespace tessera::workload {
 
 std::string Precision::kept_weights(const std::string& datatype, bool training) const {
-  if (weight_datatype != "same") return weight_datatype;
-  return !training && product_datatype != "same" ? product_datatype : datatype;
+  if (has_own_weights()) return name_of(weight_datatype);
+  return !training && has_low_products(datatype) ? products() : datatype;
 }
 
-std::vector<std::string> operand_datatypes() { return {"same", "fp8", "int8", "fp4"}; }
+const char* name_of(OperandType type) {
+  switch (type) {
+    case OperandType::same:
+      return "same";
+    case OperandType::fp8:
+      return "fp8";
+    case OperandType::int8:
+      return "int8";
+    case OperandType::fp4:
+      return "fp4";
+  }
+  throw InternalError("operand type out of range");
+}
 
 std::int64_t operand_bytes(std::int64_t elements, const std::string& datatype, Scaling scaling) {
   constexpr std::int64_t bits_a_byte = 8;

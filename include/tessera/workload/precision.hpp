@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace tessera::workload {
+
+/// Datatypes that operands and weights may have beside the workload's.
+enum class OperandType : std::uint8_t { same, fp8, int8, fp4 };
+[[nodiscard]] const char* name_of(OperandType type);
 
 /// Where the scales of such operands come from.
 enum class Scaling {
@@ -19,21 +22,22 @@ enum class Scaling {
 /// What linear layers of a model's layers compute and keep in. Attention, norms, router, logits, loss, what is between
 /// layers, and messages but for gathered operands are of the workload's datatype.
 struct Precision {
-  std::string product_datatype = "same";  ///< of both operands of their products; "same": the workload's datatype
-  std::string weight_datatype = "same";   ///< that their weights are kept in; "same": the workload's datatype in
-                                          ///< training, that of products otherwise
+  OperandType product_datatype = OperandType::same;  ///< of both operands of their products
+  OperandType weight_datatype = OperandType::same;   ///< that their weights are kept in; same: the workload's datatype
+                                                     ///< in training, that of products otherwise
   Scaling scaling = Scaling::delayed;
   bool gathers_operands = false;  ///< with sequence parallelism operands are cast before they are gathered
 
   [[nodiscard]] bool has_low_products(const std::string& datatype) const {
-    return product_datatype != "same" && product_datatype != datatype;
+    return product_datatype != OperandType::same && products() != datatype;
   }
+  [[nodiscard]] bool has_own_weights() const { return weight_datatype != OperandType::same; }
+  /// The name of the datatype of operands, where they have their own.
+  [[nodiscard]] std::string products() const { return name_of(product_datatype); }
   /// Of weights of linear layers.
   [[nodiscard]] std::string kept_weights(const std::string& datatype, bool training) const;
 };
 
-/// Datatypes that operands and weights may have.
-[[nodiscard]] std::vector<std::string> operand_datatypes();
 /// B of so many numbers with their scales, where these are a part of them.
 [[nodiscard]] std::int64_t operand_bytes(std::int64_t elements, const std::string& datatype, Scaling scaling);
 

@@ -65,7 +65,7 @@ std::int64_t cast_buffers(const Cut& cut) {
   std::int64_t most = 0;
   for (std::uint32_t kind = 0; kind < workload::layer_kinds(*cut.model); ++kind)
     most = std::max(most, workload::product_weights(*cut.model, cut.layer_shape(kind, 0)).total());
-  return 2 * workload::operand_bytes(most, workload.product_datatype, workload.scaling);
+  return 2 * workload::operand_bytes(most, workload.products(), workload.scaling);
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ std::int64_t weight_bytes(const Cut& cut, const DeviceState& state) {
   const std::string kept = workload.kept_weights(workload.datatype, cut.training());
   const bool is_cast = cut.training() && workload.has_low_products(workload.datatype);
   const std::int64_t casts =
-      is_cast ? 2 * workload::operand_bytes(state.products(), workload.product_datatype, workload.scaling) : 0;
+      is_cast ? 2 * workload::operand_bytes(state.products(), workload.products(), workload.scaling) : 0;
   if (cut.options.shards_parameters()) return cut.element() * state.held;
   if (kept == workload.datatype) return cut.element() * state.held + casts;
   const std::int64_t others = cut.element() * (state.held - state.products());

@@ -84,13 +84,13 @@ void ProductChecker::check_precision() {
   const auto refuse = [](const char* key, const std::string& what) {
     throw KeyError(std::string("workload.") + key, fmt::format("\"{}\": {}", key, what));
   };
-  if (workload.weight_datatype != "same" && cut_.training() && workload.weight_datatype != workload.product_datatype)
+  if (workload.has_own_weights() && cut_.training() && workload.weight_datatype != workload.product_datatype)
     refuse("weight_datatype", "in training weights are kept in the datatype, or in that of products");
-  if (cut_.training() && is_low && workload.product_datatype != "fp8")
-    refuse("product_datatype", "\"" + workload.product_datatype + "\" in training, allowed: same, fp8");
-  if (is_low && job_.machine.device.peak.count(workload.product_datatype) == 0)
-    refuse("product_datatype", "device " + job_.machine.device.name + " states no peak for " + workload.product_datatype);
-  if (workload.weight_datatype != "same" && options_.shards_parameters())
+  if (cut_.training() && is_low && workload.product_datatype != workload::OperandType::fp8)
+    refuse("product_datatype", "\"" + workload.products() + "\" in training, allowed: same, fp8");
+  if (is_low && job_.machine.device.peak.count(workload.products()) == 0)
+    refuse("product_datatype", "device " + job_.machine.device.name + " states no peak for " + workload.products());
+  if (workload.has_own_weights() && options_.shards_parameters())
     refuse("weight_datatype", "parts of parameters are kept in the datatype: data_sharding = \"auto\", or same");
   if (!is_low) return;
   if (cut_.is_two_dimensional())

@@ -56,8 +56,8 @@ void read_by_host(Writer& writer, const char* number) {
 /// other's time. Weights that are kept so are written so by the update.
 void cast_weights(Writer& writer, const DeviceState& state) {
   const Workload& workload = *writer.cut().workload;
-  if (!workload.has_low_products(workload.datatype) || workload.weight_datatype != "same") return;
-  const std::int64_t cast = workload::operand_bytes(state.products(), workload.product_datatype, workload.scaling);
+  if (!workload.has_low_products(workload.datatype) || workload.has_own_weights()) return;
+  const std::int64_t cast = workload::operand_bytes(state.products(), workload.products(), workload.scaling);
   writer.run({workload::streaming(workload::OperatorKind::copy, "weight casts",
                                   Bytes{writer.cut().element() * state.products()}, Bytes{2 * cast}, workload.datatype)},
              Activity::optimizer);

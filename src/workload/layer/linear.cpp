@@ -45,7 +45,7 @@ class LowLinear {
   [[nodiscard]] std::int64_t output() const { return linear_.batch * linear_.rows * linear_.out; }
   [[nodiscard]] std::int64_t weights() const { return linear_.batch * linear_.in * linear_.out; }
   [[nodiscard]] std::int64_t operands(std::int64_t elements) const {
-    return operand_bytes(elements, context_.stack.product_datatype, context_.stack.scaling);
+    return operand_bytes(elements, context_.stack.products(), context_.stack.scaling);
   }
   [[nodiscard]] bool is_gathered(Linear::Gathered what) const {
     return context_.shape.sequence_parallel && context_.shape.tensor > 1 && linear_.gathered == what;
@@ -53,7 +53,7 @@ class LowLinear {
 
   [[nodiscard]] Operator product(const char* suffix, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t read,
                                  std::int64_t written) const {
-    Operator op = workload::gemm(linear_.name + suffix, linear_.batch, m, n, k, context_.stack.product_datatype);
+    Operator op = workload::gemm(linear_.name + suffix, linear_.batch, m, n, k, context_.stack.products());
     op.bytes_read = read;
     op.bytes_written = written;
     return op;
@@ -94,9 +94,9 @@ void add_linear(const Context& context, const Linear& linear, OperatorSet& set) 
   const std::int64_t parameters = batch * in * out;
   Operator forward = context.gemm(name, batch, rows, out, in);
   // Weights of fewer bits are cast inside the product.
-  const std::string& weights = context.stack.weight_datatype;
-  if (is_in_layer && !context.training && weights != "same")
-    forward.bytes_read += operand_bytes(parameters, weights, context.stack.scaling) - context.element * parameters;
+  if (is_in_layer && !context.training && context.stack.has_own_weights())
+    forward.bytes_read += operand_bytes(parameters, name_of(context.stack.weight_datatype), context.stack.scaling) -
+                          context.element * parameters;
   set.forward.push_back(forward);
   if (!context.training) return;
   set.input_gradient.push_back(context.gemm(name + " dgrad", batch, rows, in, out));
@@ -114,7 +114,7 @@ void add_linear(const Context& context, const Linear& linear, OperatorSet& set) 
 }
 
 std::int64_t kept_operand(const Context& context, std::int64_t elements) {
-  return context.low ? operand_bytes(elements, context.stack.product_datatype, context.stack.scaling)
+  return context.low ? operand_bytes(elements, context.stack.products(), context.stack.scaling)
                      : context.element * elements;
 }
 
