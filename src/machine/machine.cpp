@@ -24,8 +24,9 @@ std::string Machine::node_name(NodeId node) const {
   if (!computes(node)) return spec(node).name + " " + std::to_string(node - accelerators());
   if (grid.columns > 0) {
     const DevicePlace& place = places.at(node);
-    const std::string at = device_noun + " (" + std::to_string(place.x) + "," + std::to_string(place.y) + ")";
-    return grid.count == 1 ? at : at + " of " + node_noun + " " + std::to_string(place.node);
+    const std::string z = grid.stacked ? "," + std::to_string(place.node) : "";
+    const std::string at = device_noun + " (" + std::to_string(place.x) + "," + std::to_string(place.y) + z + ")";
+    return grid.count == 1 || grid.stacked ? at : at + " of " + node_noun + " " + std::to_string(place.node);
   }
   return device_noun + " " + std::to_string(node);
 }

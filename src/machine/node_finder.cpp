@@ -53,21 +53,27 @@ std::optional<NodeId> NodeFinder::at_place(const std::vector<std::int64_t>& plac
         where, key,
         fmt::format("a {} has no columns and rows, use device = 0 to {}", machine_.topology, machine_.devices() - 1));
   }
-  if (grid.count == 1 && place.size() != 2) return error(where, key, "expected two coordinates such as [2, 5]");
-  if (grid.count > 1 && place.size() != 3)
+  const bool is_one = grid.count == 1 && !grid.stacked;
+  if (is_one && place.size() != 2) return error(where, key, "expected two coordinates such as [2, 5]");
+  if (!is_one && place.size() != 3)
     return error(where, key,
                  fmt::format("expected three numbers such as [0, 1, 0]: column, row and {}", machine_.node_noun));
   const auto is_inside = [](std::int64_t at, int size) { return at >= 0 && at < size; };
   if (!is_inside(place[0], grid.columns) || !is_inside(place[1], grid.rows) ||
-      (grid.count > 1 && !is_inside(place[2], grid.count)))
+      (!is_one && !is_inside(place[2], grid.count)))
     return off_the_grid(place, key, where);
-  return grid.device(static_cast<int>(place[0]), static_cast<int>(place[1]),
-                     grid.count > 1 ? static_cast<int>(place[2]) : 0);
+  return grid.device(static_cast<int>(place[0]), static_cast<int>(place[1]), is_one ? 0 : static_cast<int>(place[2]));
 }
 
 std::nullopt_t NodeFinder::off_the_grid(const std::vector<std::int64_t>& place, const char* key,
                                         const Location& where) {
   const Grid& grid = machine_.grid;
+  if (grid.stacked) {
+    return error(
+        where, key,
+        fmt::format("{} ({},{},{}) is off the {}, allowed: (0,0,0) to ({},{},{})", machine_.device_noun, place[0],
+                    place[1], place[2], machine_.topology, grid.columns - 1, grid.rows - 1, grid.count - 1));
+  }
   if (grid.count > 1) {
     return error(where, key,
                  fmt::format("there is no {0} ({1},{2}) of {3} {4}, allowed: (0,0) to ({5},{6}) of {3} 0 to {7}",

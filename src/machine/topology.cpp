@@ -209,8 +209,8 @@ const config::Table* find_topology(const config::Table& machine, config::Diagnos
 }  // namespace
 
 Topologies built_in_topologies() {
-  return {cluster_topology(), ring_topology(),   mesh_topology(),       torus_topology(),
-          package_topology(), wafers_topology(), mesh_switch_topology()};
+  return {cluster_topology(), ring_topology(),   mesh_topology(),        torus_topology(),    torus_3d_topology(),
+          package_topology(), wafers_topology(), mesh_switch_topology(), dragonfly_topology()};
 }
 
 std::shared_ptr<config::Table> parse_machine_file(const std::string& text, const std::string& file,

@@ -95,7 +95,7 @@ TEST_CASE("parts: an experiment names a topology and an algorithm of the program
 TEST_CASE("parts: what is not handed on is not known, and what is there is said") {
   CHECK_THAT(outcome_of(text_of("loop", "", by_choice), {}).errors,
              Contains("\"kind\": unknown choice \"loop\"") &&
-                 Contains("allowed: cluster, ring, mesh, torus, package, wafers, mesh-switch\n"));
+                 Contains("allowed: cluster, ring, mesh, torus, torus-3d, package, wafers, mesh-switch, dragonfly\n"));
   CHECK_THAT(outcome_of(text_of("lop", "", by_choice), own_parts()).errors,
              Contains("unknown choice \"lop\" (did you mean \"loop\"?)"));
   CHECK_THAT(outcome_of(text_of("ring", "all_reduce = \"mine\"\n", by_choice), {}).errors,

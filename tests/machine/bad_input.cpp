@@ -20,10 +20,10 @@ TEST_CASE("topologies out of range") {
 TEST_CASE("topologies that do not exist or say too little") {
   CHECK(errors_of(machine_text("kind = \"rnig\"\n")) == Names{"m.toml:6:8: \"kind\": unknown choice \"rnig\" (did you "
                                                               "mean \"ring\"?), allowed: cluster, ring, mesh, torus, "
-                                                              "package, wafers, mesh-switch"});
+                                                              "torus-3d, package, wafers, mesh-switch, dragonfly"});
   CHECK(errors_of(machine_text("devices = 3\n")) == Names{"m.toml:5:1: missing key \"kind\" in [machine.topology], "
-                                                          "expected one of cluster, ring, mesh, torus, package, "
-                                                          "wafers, mesh-switch"});
+                                                          "expected one of cluster, ring, mesh, torus, "
+                                                          "torus-3d, package, wafers, mesh-switch, dragonfly"});
   CHECK(
       errors_of(
           "[machine]\nname = \"x\"\ndevice = { name = \"d\", peak.fp16 = \"1 TFLOP/s\", memory_bandwidth = \"1 B/s\", "

@@ -26,6 +26,10 @@ std::vector<Case> cases() {
                              "wafer_bandwidth = \"50 GB/s\"\nwafer_latency = \"300 ns\"\n";
   const std::string switched = "kind = \"mesh-switch\"\nmeshes = 4\ncolumns = 2\nrows = 3\n" + speeds +
                                "switch_bandwidth = \"60 GB/s\"\nswitch_latency = \"401 ns\"\n";
+  const std::string torus3d = "kind = \"torus-3d\"\n";
+  const std::string dragonfly =
+      "kind = \"dragonfly\"\ndevice_bandwidth = \"25 GB/s\"\ndevice_latency = \"1 us\"\nlocal_bandwidth = \"50 "
+      "GB/s\"\nlocal_latency = \"300 ns\"\nglobal_bandwidth = \"25 GB/s\"\nglobal_latency = \"900 ns\"\n";
   const auto dead = [](const std::string& what) { return "[[machine.fault]]\n" + what + "\ndead = true\n"; };
   return {
       {"kind = \"ring\"\ndevices = 1\n" + speeds, "", 0},
@@ -43,6 +47,25 @@ std::vector<Case> cases() {
       {"kind = \"torus\"\ncolumns = 2\nrows = 2\n" + speeds, "", 2},
       {"kind = \"torus\"\ncolumns = 1\nrows = 5\n" + speeds, "", 2},
       {"kind = \"torus\"\ncolumns = 4\nrows = 4\n" + speeds, dead("die = [1, 1]") + dead("die = [2, 2]"), 6},
+      // 2 + 1 + 2 hops apart at most, and with a dimension of one place none along it.
+      {torus3d + "columns = 4\nrows = 3\nplanes = 5\n" + speeds, "", 5},
+      {torus3d + "columns = 2\nrows = 2\nplanes = 2\n" + speeds, "", 3},
+      {torus3d + "columns = 4\nrows = 1\nplanes = 3\n" + speeds + "plane_bandwidth = \"9 GB/s\"\n", "", 3},
+      {torus3d + "columns = 1\nrows = 1\nplanes = 1\n" + speeds, "", 0},
+      // Round what is dead: two hops more where the straight way is blocked, the farthest pair has others.
+      {torus3d + "columns = 4\nrows = 3\nplanes = 3\n" + speeds,
+       dead("die = [1, 1, 1]") + dead("link = [[0, 0, 0], [0, 0, 1]]"), 5},
+      // To the router, in the group, to the other group, in that, and to the device.
+      {dragonfly + "groups = 3\nrouters_per_group = 2\ndevices_per_router = 2\n", "", 5},
+      {dragonfly + "groups = 5\nrouters_per_group = 3\ndevices_per_router = 1\nglobal_links = 2\n", "", 5},
+      {dragonfly + "groups = 3\nrouters_per_group = 4\ndevices_per_router = 2\nglobal_links = 1\n", "", 5},
+      {dragonfly + "groups = 1\nrouters_per_group = 4\ndevices_per_router = 2\n", "", 3},
+      {dragonfly + "groups = 4\nrouters_per_group = 1\ndevices_per_router = 3\nglobal_links = 3\n", "", 3},
+      // Without the link between two groups messages go over a third one: one group and one hop inside it more.
+      {dragonfly + "groups = 3\nrouters_per_group = 2\ndevices_per_router = 2\n",
+       dead("link = [\"router 0\", \"router 3\"]"), 7},
+      {dragonfly + "groups = 4\nrouters_per_group = 3\ndevices_per_router = 2\n",
+       dead("device = 5") + dead("link = [\"router 0\", \"router 1\"]"), 6},
       {cluster + "nodes = 1\ngpus_per_node = 8\n", "", 2},
       {cluster + "nodes = 5\ngpus_per_node = 1\n", "", 2},
       {cluster + "nodes = 3\ngpus_per_node = 4\n", "", 2},

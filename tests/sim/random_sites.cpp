@@ -4,8 +4,10 @@
 #include <memory>
 
 #include "machine/detour_router.hpp"
+#include "machine/networks/dragonfly_network.hpp"
 #include "machine/networks/grid_network.hpp"
 #include "machine/networks/ring_network.hpp"
+#include "machine/networks/torus_3d_network.hpp"
 #include "tessera/base/random.hpp"
 
 namespace tessera::test {
@@ -20,11 +22,7 @@ class SiteMaker {
   SiteMaker(SiteKind kind, std::uint64_t index) : random_(index, random_stream("sites")), kind_(kind) {}
 
   Site make() {
-    if (kind_ == SiteKind::rails) {
-      make_rails();
-    } else {
-      kind_ == SiteKind::mesh || kind_ == SiteKind::torus ? make_grid() : make_ring();
-    }
+    make_network();
     machine::Machine& made = site_.machine;
     made.network.packet = Bytes{packet_bytes};
     const std::vector<machine::DevicePlace> places = made.places;
@@ -37,6 +35,22 @@ class SiteMaker {
   }
 
  private:
+  void make_network() {
+    switch (kind_) {
+      case SiteKind::mesh:
+      case SiteKind::torus:
+        return make_grid();
+      case SiteKind::ring:
+      case SiteKind::package:
+        return make_ring();
+      case SiteKind::rails:
+        return make_rails();
+      case SiteKind::torus_3d:
+        return make_torus_3d();
+      case SiteKind::dragonfly:
+        return make_dragonfly();
+    }
+  }
   std::uint64_t below(std::uint64_t count) { return random_.below(draws_++, count); }
   std::uint32_t divisor_of(std::uint32_t number) {
     std::uint32_t divisor = 1 + static_cast<std::uint32_t>(below(number));
@@ -97,6 +111,44 @@ class SiteMaker {
     machine::build_cluster(shape, site_.machine);
     const std::uint32_t width = below(2) == 0 ? gpus : divisor_of(nodes * gpus);
     add_replicas(nodes * gpus / width, width, below(3) == 0);
+    site_.is_even = spares == 0;
+  }
+
+  // Replicas of so many chips one after another, or of every so many-th one; in some the last plane is spare.
+  void make_torus_3d() {
+    const auto columns = static_cast<std::uint32_t>(1 + below(3)), rows = static_cast<std::uint32_t>(1 + below(3)),
+               planes = static_cast<std::uint32_t>(1 + below(3)), in_plane = columns * rows;
+    const std::uint32_t spares = below(4) == 0 ? 1 : 0;
+    const machine::Grid grid{static_cast<int>(columns), static_cast<int>(rows), true, static_cast<int>(planes + spares),
+                             true};
+    const machine::TorusLinks links{bandwidth(), latency()};
+    machine::build_torus_3d(grid, links, below(2) == 0 ? links : machine::TorusLinks{bandwidth(), latency()},
+                            site_.machine);
+    const std::uint32_t width = below(2) == 0 ? in_plane : divisor_of(in_plane * planes);
+    add_replicas(in_plane * planes / width, width, below(3) == 0);
+    site_.is_even = spares == 0;
+  }
+
+  // Replicas of so many devices one after another, or of every so many-th one; the last group may be spare.
+  void make_dragonfly() {
+    machine::DragonflyShape shape;
+    const auto groups = static_cast<std::uint32_t>(1 + below(3));
+    const std::uint32_t spares = below(4) == 0 ? 1 : 0;
+    shape.groups = groups + spares;
+    shape.routers_per_group = static_cast<NodeId>(1 + below(3));
+    shape.devices_per_router = static_cast<NodeId>(1 + below(2));
+    shape.global_links =
+        (shape.groups + shape.routers_per_group - 1) / shape.routers_per_group + static_cast<NodeId>(below(3));
+    shape.device_bandwidth = bandwidth();
+    shape.local_bandwidth = bandwidth();
+    shape.global_bandwidth = bandwidth();
+    shape.device_latency = latency();
+    shape.local_latency = latency();
+    shape.global_latency = latency();
+    machine::build_dragonfly(shape, site_.machine);
+    const std::uint32_t in_group = shape.routers_per_group * shape.devices_per_router;
+    const std::uint32_t width = below(2) == 0 ? in_group : divisor_of(in_group * groups);
+    add_replicas(in_group * groups / width, width, below(3) == 0);
     site_.is_even = spares == 0;
   }
 

@@ -15,9 +15,11 @@ enum class SiteKind : std::uint8_t {
   ring,     ///< both ways
   package,  ///< a ring one way
   rails,    ///< a cluster with a rail-optimised fabric
+  torus_3d,
+  dragonfly,
 };
-inline constexpr std::array site_kinds{SiteKind::mesh, SiteKind::torus, SiteKind::ring, SiteKind::package,
-                                       SiteKind::rails};
+inline constexpr std::array site_kinds{SiteKind::mesh,  SiteKind::torus,    SiteKind::ring,     SiteKind::package,
+                                       SiteKind::rails, SiteKind::torus_3d, SiteKind::dragonfly};
 
 struct Site {
   machine::Machine machine;

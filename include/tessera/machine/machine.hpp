@@ -88,7 +88,7 @@ struct Network {
 
 /// Where a device stands, for placement and partition.
 struct DevicePlace {
-  int node = 0;  ///< server, wafer or package
+  int node = 0;  ///< server, wafer, package, plane of a torus in three dimensions, or router's devices
   int x = 0;     ///< column on a mesh, index in the node otherwise
   int y = 0;     ///< row on a mesh, 0 otherwise
   int nic = -1;  ///< that it reaches other nodes over, numbered over all nodes; -1: none
@@ -98,8 +98,9 @@ struct DevicePlace {
 struct Grid {
   int columns = 0;  ///< 0: the devices are on no grid
   int rows = 0;
-  bool wrap = false;  ///< torus: the edges are joined
-  int count = 1;      ///< grids, such as wafers: devices are numbered grid by grid, along the rows of each
+  bool wrap = false;     ///< torus: the edges are joined
+  int count = 1;         ///< grids, such as wafers: devices are numbered grid by grid, along the rows of each
+  bool stacked = false;  ///< the grids are planes one above the other: places are (x, y, z)
 
   /// The device at (x, y) of a grid.
   [[nodiscard]] NodeId device(int x, int y, int grid = 0) const {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "../reading.hpp"
+#include "dimension.hpp"
 #include "tessera/machine/network_builder.hpp"
 
 namespace tessera::machine {
@@ -19,30 +20,18 @@ Position position(const Grid& grid, NodeId node) {
   return {static_cast<int>(node % columns), static_cast<int>(node / columns)};
 }
 
-/// Is there a link from index `i` of a dimension with `size` places, upwards (east, south) or downwards?
-bool has_link(const Grid& grid, int i, int size, bool upwards) {
-  if (!grid.wrap) return upwards ? i + 1 < size : i > 0;
-  return size > 2 || (size == 2 && upwards == (i == 0));
-}
+Dimension along_x(const Grid& grid) { return {grid.columns, grid.wrap}; }
+Dimension along_y(const Grid& grid) { return {grid.rows, grid.wrap}; }
 
 std::array<bool, 4> directions(const Grid& grid, Position at) {
-  return {has_link(grid, at.x, grid.columns, true), has_link(grid, at.x, grid.columns, false),
-          has_link(grid, at.y, grid.rows, true), has_link(grid, at.y, grid.rows, false)};
-}
-
-/// Which of two indices of one dimension lies ahead, on the shorter way?
-bool goes_upwards(const Grid& grid, int from, int to, int size) {
-  if (!grid.wrap || size == 2) return to > from;
-  const int upwards = (to - from + size) % size;
-  return upwards <= size - upwards;
+  return {along_x(grid).has_link(at.x, true), along_x(grid).has_link(at.x, false), along_y(grid).has_link(at.y, true),
+          along_y(grid).has_link(at.y, false)};
 }
 
 NodeId neighbour(const Grid& grid, Position at, Direction direction) {
-  const int step = direction == east || direction == south ? 1 : -1;
-  const bool along_row = direction == east || direction == west;
-  const int x = along_row ? (at.x + step + grid.columns) % grid.columns : at.x;
-  const int y = along_row ? at.y : (at.y + step + grid.rows) % grid.rows;
-  return static_cast<NodeId>(y) * static_cast<NodeId>(grid.columns) + static_cast<NodeId>(x);
+  const bool upwards = direction == east || direction == south, along_row = direction == east || direction == west;
+  return along_row ? grid.device(along_x(grid).next(at.x, upwards), at.y)
+                   : grid.device(at.x, along_y(grid).next(at.y, upwards));
 }
 
 struct GridSpec {
@@ -73,9 +62,9 @@ LinkId GridRouter::next(NodeId at, NodeId to) const {
   const Position there = position(grid_, to);
   Direction direction;
   if (here.x != there.x) {
-    direction = goes_upwards(grid_, here.x, there.x, grid_.columns) ? east : west;
+    direction = along_x(grid_).goes_upwards(here.x, there.x) ? east : west;
   } else {
-    direction = goes_upwards(grid_, here.y, there.y, grid_.rows) ? south : north;
+    direction = along_y(grid_).goes_upwards(here.y, there.y) ? south : north;
   }
   const std::array<bool, 4> exists = directions(grid_, here);
   LinkId link = first_link_[at];

@@ -9,8 +9,10 @@ namespace tessera::machine {
 [[nodiscard]] TopologyKind ring_topology();
 [[nodiscard]] TopologyKind mesh_topology();
 [[nodiscard]] TopologyKind torus_topology();
+[[nodiscard]] TopologyKind torus_3d_topology();
 [[nodiscard]] TopologyKind package_topology();
 [[nodiscard]] TopologyKind wafers_topology();
 [[nodiscard]] TopologyKind mesh_switch_topology();
+[[nodiscard]] TopologyKind dragonfly_topology();
 
 }  // namespace tessera::machine
