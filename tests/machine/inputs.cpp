@@ -24,11 +24,33 @@ std::map<std::string, std::string> files() {
 
 TEST_CASE("every machine file builds under its own name and has routes") {
   const auto all = files();
-  for (const char* name :
-       {"a100-80g-cluster", "h100-cluster", "v100-ring", "v100-cluster", "torus-tpu-v3", "wafer-config1",
-        "wafer-config2", "wafer-config3", "wafer-config4", "mcm-36", "wafer-config3-host", "wafer-config3-x4",
-        "mesh-switch-config3", "blackwell-ultra-56", "blackwell-ultra-8", "blackwell-ultra-8-host",
-        "blackwell-ultra-4x8", "blackwell-ultra-8-scaled"})
+  for (const char* name : {"a100-80g-cluster",
+                           "h100-cluster",
+                           "v100-ring",
+                           "v100-cluster",
+                           "torus-tpu-v3",
+                           "wafer-config1",
+                           "wafer-config2",
+                           "wafer-config3",
+                           "wafer-config4",
+                           "mcm-36",
+                           "wafer-config3-host",
+                           "wafer-config3-x4",
+                           "mesh-switch-config3",
+                           "blackwell-ultra-56",
+                           "blackwell-ultra-8",
+                           "blackwell-ultra-8-host",
+                           "blackwell-ultra-4x8",
+                           "blackwell-ultra-8-scaled",
+                           "a100-40g-cluster",
+                           "h200-cluster",
+                           "b200-cluster",
+                           "gb200-nvl72",
+                           "mi300x-cluster",
+                           "gaudi3-cluster",
+                           "tpu-v5p",
+                           "trn2",
+                           "trn2-ultraserver"})
     CHECK(all.count(name) == 1);
   for (const auto& [name, text] : all) {
     INFO(name);
@@ -88,7 +110,8 @@ TEST_CASE("the A100 cluster is the one of the validation") {
 
 TEST_CASE("what a cluster's driver offers is below what the data sheet's GB are in GiB, and something is kept of it") {
   // A data sheet's GB of HBM are GiB; error correction, the driver and what runs beside a job take 1 to 8 % of them.
-  for (const auto& [name, gib] : {std::pair{"a100-80g-cluster", 80}, {"h100-cluster", 80}, {"v100-cluster", 32}}) {
+  for (const auto& [name, gib] :
+       {std::pair{"a100-80g-cluster", 80}, {"h100-cluster", 80}, {"v100-cluster", 32}, {"a100-40g-cluster", 40}}) {
     INFO(name);
     const DeviceSpec device = machine_from(files().at(name)).device;
     const auto share = [&](Bytes bytes) { return static_cast<double>(bytes.value()) / (gib * 1073741824.0); };
@@ -96,6 +119,42 @@ TEST_CASE("what a cluster's driver offers is below what the data sheet's GB are 
     CHECK(share(device.memory_capacity) > 0.98);
     CHECK(share(device.usable_memory()) > 0.92);
     CHECK(device.memory_reserve.value() > 1'000'000'000);
+  }
+}
+
+TEST_CASE("machines of today have the figures of their data sheets: all links of a device one way, and its peak") {
+  struct Row {
+    const char* name;
+    NodeId devices;
+    std::int64_t links_gb, bf16_tflop, fp8_tflop, memory_gb;
+  };
+  // Both ways together: 900, 1,800, 1,800, 7 x 128, 7 x 150, 1,200, 1,024 and 1,024 + 256 GB/s; of NVLink the share
+  // that the calibration leaves is taken out again.
+  const std::vector<Row> rows{{"h200-cluster", 64, 450, 989, 1979, 4800},
+                              {"b200-cluster", 64, 900, 2250, 4500, 7700},
+                              {"gb200-nvl72", 72, 900, 2500, 5000, 8000},
+                              {"mi300x-cluster", 64, 448, 1307, 2614, 5300},
+                              {"gaudi3-cluster", 64, 525, 1835, 1835, 3670},
+                              {"tpu-v5p", 64, 600, 459, 459, 2765},
+                              {"trn2", 16, 512, 667, 1299, 2900},
+                              {"trn2-ultraserver", 64, 640, 667, 1299, 2900}};
+  const std::map<std::string, double> shares{{"h200-cluster", 0.824}, {"b200-cluster", 0.802}, {"gb200-nvl72", 0.802}};
+  constexpr std::int64_t giga = 1'000'000'000, tera = 1000 * giga;
+  const auto all = files();
+  for (const Row& row : rows) {
+    INFO(row.name);
+    const Machine it = machine_from(all.at(row.name));
+    CHECK(it.devices() == row.devices);
+    double links = 0;
+    for (LinkId link = 0; link < it.network.first_link[1]; ++link) {
+      const Link& one = it.network.links[link];
+      if (it.network.link_classes[one.link_class] != "nic") links += static_cast<double>(one.bandwidth.value());
+    }
+    const auto share = shares.find(row.name);
+    CHECK(links == Approx(static_cast<double>(row.links_gb * giga) * (share == shares.end() ? 1 : share->second)));
+    CHECK(it.device.peak.at("bf16").value() / tera == row.bf16_tflop);
+    CHECK(it.device.peak.at("fp8").value() / tera == row.fp8_tflop);
+    CHECK(it.device.memory_bandwidth.value() / giga == row.memory_gb);
   }
 }
 

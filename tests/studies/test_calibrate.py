@@ -144,7 +144,7 @@ class Tables(unittest.TestCase):
                          [("gemm", (1, 2, 3), 4.5, "point"), ("gemm", (6, 7, 8), 9.0, "fit"), ("gemm", (1, 1, 1), 2.0, "return")])
 
     def test_that_come_along_are_tables(self):
-        for name, rows in (("a100", 500), ("h100", 500)):
+        for name, rows in (("a100", 500), ("h100", 500), ("h200", 500), ("b200", 500), ("gb200", 500)):
             self.assertEqual(len(table.read(ROOT / "inputs" / "measured" / f"{name}-gemms.csv")), rows)
 
     def test_written_ones_are_read_again(self):
