@@ -24,10 +24,17 @@ const std::map<std::string, Listing>& listings() {
 ExitCode list(Listing what) {
   const std::vector<experiment::Listed> all = experiment::list(what, experiment::input_folders());
   if (all.empty()) warn("there are none: no folder inputs/ is beside the program; TESSERA_INPUTS can name one");
-  std::size_t width = 0;
-  for (const experiment::Listed& one : all) width = std::max(width, one.name.size());
+  std::size_t width = 0, of_calibrated = 0;
+  for (const experiment::Listed& one : all) {
+    width = std::max(width, one.name.size());
+    of_calibrated = std::max(of_calibrated, one.calibrated.size());
+  }
   std::string text;
-  for (const experiment::Listed& one : all) text += fmt::format("{:<{}}  {}\n", one.name, width, one.description);
+  for (const experiment::Listed& one : all) {
+    const std::string calibrated =
+        one.calibrated.empty() ? "" : fmt::format("calibrated: {:<{}}  ", one.calibrated, of_calibrated);
+    text += fmt::format("{:<{}}  {}{}\n", one.name, width, calibrated, one.description);
+  }
   print(text);
   return ExitCode::done;
 }

@@ -125,4 +125,18 @@ std::string calibration_text(const Table& resolved) {
   return with_own_keys("calibrated", keys);
 }
 
+std::string calibrated_parts(const Table& machine) {
+  const Table* calibration = table_in(&machine, "calibration");
+  const auto has = [](const Table* table, const char* key) { return table != nullptr && table->find(key) != nullptr; };
+  const Table* cost = table_in(calibration, "cost");
+  std::string parts;
+  const auto add = [&](bool is_there, const char* part) {
+    if (is_there) parts += (parts.empty() ? "" : " ") + std::string(part);
+  };
+  add(has(cost, "matrix_efficiency"), "kernels");
+  add(table_in(calibration, "topology") != nullptr, "links");
+  add(has(cost, "power_limit"), "power");
+  return parts.empty() ? "no" : parts;
+}
+
 }  // namespace tessera::experiment

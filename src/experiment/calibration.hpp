@@ -13,4 +13,8 @@ void apply_calibration(config::Table& root);
 /// What nobody reads because it is for another cost model is checked all the same.
 void check_calibration(const config::Table& root, config::Diagnostics& diagnostics);
 
+/// Of a [machine] table, what its calibration holds: "kernels" where it has rates of products, "links" where it has
+/// what the communication library reaches over links, "power" where it has a limit; "no" where it has none of them.
+[[nodiscard]] std::string calibrated_parts(const config::Table& machine);
+
 }  // namespace tessera::experiment

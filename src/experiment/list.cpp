@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "calibration.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/text.hpp"
 #include "tessera/machine/topology.hpp"
@@ -73,39 +74,47 @@ std::string of_model(const Table& table, Diagnostics& diagnostics) {
 Listed describe_recipe(const std::string& name, const SearchPath& search) {
   Diagnostics diagnostics;
   const auto recipe = read_recipe({name, {}}, search, diagnostics);
-  if (recipe == nullptr) return {name, one_line("cannot be used: " + diagnostics.errors().front())};
-  return {name, one_line(recipe_schema().read(*recipe, diagnostics).source)};
+  if (recipe == nullptr) return {name, one_line("cannot be used: " + diagnostics.errors().front()), {}};
+  return {name, one_line(recipe_schema().read(*recipe, diagnostics).source), {}};
 }
 
+/// What is said of a machine or a model; calibrated: of a machine (Listed).
+struct Said {
+  std::string description, calibrated;
+};
+
 /// A name is found and read as an experiment finds and reads it.
-std::string describe_machine(const std::string& name, const SearchPath& search, Diagnostics& diagnostics) {
+Said describe_machine(const std::string& name, const SearchPath& search, Diagnostics& diagnostics) {
   Table root;
   root.set("machine", {name, {}});
   inline_machine(root, search, diagnostics);
   if (!diagnostics.ok() || root.find("machine") == nullptr) return {};
-  return of_machine(*complete(root, {})->find("machine")->table(), diagnostics);
+  const auto completed = complete(root, {});
+  const Table& machine = *completed->find("machine")->table();
+  return {of_machine(machine, diagnostics), calibrated_parts(machine)};
 }
 
 /// A network is counted as it is: the table of all nodes that stands for it in an experiment takes most of the time.
-std::string describe_model(const std::string& name, const SearchPath& search, Diagnostics& diagnostics) {
+Said describe_model(const std::string& name, const SearchPath& search, Diagnostics& diagnostics) {
   const config::Value value{name, {}};
   if (const auto table = model_with_files(value, search, diagnostics); table != nullptr && workload::is_network(*table))
-    return of_graph(workload::read_network(*table, diagnostics));
+    return {of_graph(workload::read_network(*table, diagnostics)), {}};
   Table root;
   root.set("model", value);
   if (diagnostics.ok()) inline_model(root, search, diagnostics);
   if (!diagnostics.ok() || root.find("model") == nullptr) return {};
-  return of_model(*complete(root, {})->find("model")->table(), diagnostics);
+  return {of_model(*complete(root, {})->find("model")->table(), diagnostics), {}};
 }
 
 /// One that cannot be used says why.
 template <class Describe>
 Listed described(const std::string& name, const SearchPath& search, Describe describe) {
-  Listed listed{name, {}};
+  Listed listed{name, {}, {}};
   Diagnostics diagnostics;
   try {
-    listed.description = describe(name, search, diagnostics);
-    if (!diagnostics.ok()) listed.description = "cannot be used: " + diagnostics.errors().front();
+    const Said said = describe(name, search, diagnostics);
+    listed = {name, said.description, said.calibrated};
+    if (!diagnostics.ok()) listed = {name, "cannot be used: " + diagnostics.errors().front(), {}};
   } catch (const Error& error) {
     listed.description = std::string("cannot be used: ") + error.what();
   }
@@ -135,7 +144,7 @@ std::vector<Listed> titled(const std::vector<fs::path>& folders, const char* par
       if (entry.path().extension() == ".toml") files.push_back(entry.path());
     }
     std::sort(files.begin(), files.end());
-    for (const fs::path& file : files) all.push_back({file.lexically_normal().string(), title_of(file)});
+    for (const fs::path& file : files) all.push_back({file.lexically_normal().string(), title_of(file), {}});
   }
   return all;
 }

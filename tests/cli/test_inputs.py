@@ -209,7 +209,9 @@ class Cache(CliTest):
 class Lists(CliTest):
     def test_machines_and_models_in_a_line_each(self):
         machines = self.tessera("list", "machines", environment=WITHOUT_MPI).stdout
-        self.assertRegex(machines, r"(?m)^v100-ring +ring of 8, T3's GPU \(V100-like\), 115 TFLOP/s fp16, 34.1 GB at 1.00 TB/s$")
+        self.assertRegex(machines, r"(?m)^v100-ring +calibrated: no +ring of 8, T3's GPU \(V100-like\), 115 TFLOP/s fp16, 34.1 GB at 1.00 TB/s$")
+        self.assertRegex(machines, r"(?m)^b200-cluster +calibrated: kernels links power  cluster of 64, B200 SXM 180 GB, 2.25 PFLOP/s bf16, ")
+        self.assertRegex(machines, r"(?m)^v100-cluster +calibrated: kernels links        cluster of 8, ")
         models = self.tessera("list", "models", environment=WITHOUT_MPI).stdout
         self.assertRegex(models, r"(?m)^gpt3-175b +175 G parameters, 96 layers, hidden 12288, 96 heads, .*$")
         self.assertRegex(models, r"(?m)^mixtral-8x7b-v0.1 +46.7 G parameters, .* 8 experts, .*$")
@@ -257,8 +259,8 @@ class HelpByName(CliTest):
     def test_a_key_is_found_in_all_sections_that_have_it(self):
         text = self.tessera("help", "bandwidth", environment=WITHOUT_MPI).stdout
         sections = re.findall(r"^\[(.*)\]$", text, re.MULTILINE)
-        self.assertEqual(sections, ["machine.fault", "machine.host", "machine.template.dram", *(f"machine.topology.{kind}" for kind in ("mesh", "mesh-switch", "package", "ring", "torus", "wafers"))])
-        self.assertEqual(text.count("\n  bandwidth: "), 9)
+        self.assertEqual(sections, ["machine.fault", "machine.host", "machine.template.dram", *(f"machine.topology.{kind}" for kind in ("mesh", "mesh-switch", "package", "ring", "torus", "torus-3d", "wafers"))])
+        self.assertEqual(text.count("\n  bandwidth: "), 10)
         self.assertIn("of one link between two neighbours, per direction", text)
         # As sections print it.
         self.assertIn(self.tessera("help", "global_batch").stdout.split("\n", 1)[1], self.tessera("help", "workload").stdout)

@@ -122,6 +122,8 @@ TEST_CASE("list says what can be named, and why something cannot") {
   const std::vector<std::filesystem::path> folders{folder.path("")};
   const std::vector<Listed> machines = list(Listing::machines, folders);
   REQUIRE(machines.size() == 2);
+  CHECK(machines[0].calibrated.empty());
+  CHECK(machines[1].calibrated == "no");
   CHECK(machines[0].name == "broken");
   CHECK(machines[0].description.starts_with("cannot be used: " + folder.path("machines/broken.toml") + ":1:1: "));
   CHECK(machines[1].name == "ring");

@@ -170,6 +170,7 @@ struct Choice {
 /// experiment or a sweep.
 struct Listed {
   std::string name, description;
+  std::string calibrated;  ///< of a machine: which of "kernels links power" are, or "no"; of others empty
 };
 enum class Listing { machines, models, recipes, experiments, sweeps };
 /// All of them in these input folders, sorted by name within each folder of experiments or sweeps. A file that could
