@@ -47,6 +47,9 @@ TEST_CASE("a word of another tool says what it is here, as it is written there")
   for (const char* word : {"rail-optimized", "rail_optimized_fabric", "rail"})
     CHECK(foreign_hint(word) == "it is \"rail-optimised\" here: fabric of a cluster");
   CHECK(foreign_hint("rail-only").starts_with("it is \"rail-optimised\" here: fabric of a cluster; with "));
+  for (const char* word : {"dgx-b200", "B200", "hgx_b200"}) CHECK(foreign_hint(word) == "it is \"b200-cluster\" here");
+  CHECK(foreign_hint("gb200") == "it is \"gb200-nvl72\" here: a node is a rack of 72");
+  CHECK(foreign_hint("3d-torus") == "it is \"torus-3d\" here");
   CHECK(foreign_hint("NCCL_PXN_DISABLE") == "it is \"pxn\" of [machine.topology.cluster] here");
   CHECK(foreign_hint("world_size") ==
         "it is \"nodes\" of [machine.topology.cluster] and \"gpus_per_node\" of [machine.topology.cluster] here");
@@ -57,7 +60,7 @@ TEST_CASE("what is not modelled says so, and what is there instead") {
     CHECK(foreign_hint(word).starts_with("not modelled: context parallelism; "));
   for (const char* word : {"zero", "zero_stage", "fsdp", "FSDP", "fully_shard", "use_fsdp2", "hybrid_shard_zero2"})
     CHECK(foreign_hint(word).starts_with("not modelled: FSDP and ZeRO-2, -3"));
-  for (const char* word : {"h200-cluster", "gb200", "GB200-NVL72", "dgx-b200", "mi300x"})
+  for (const char* word : {"h800-cluster", "gb300", "GB300-NVL72", "b300", "mi355x"})
     CHECK(foreign_hint(word).starts_with("not modelled: no stock machine"));
   CHECK(foreign_hint("collnet_chain").starts_with("not modelled: sums in the switches of the fabric"));
   for (const char* word : {"", "-", ".", "_size", "tensr", "a name of my own"}) CHECK(foreign_hint(word).empty());
