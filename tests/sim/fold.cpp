@@ -96,7 +96,7 @@ TEST_CASE("fold: random programs on sites of every kind have the same rows folde
 }
 
 TEST_CASE("fold: random programs of rectangles in any order have the same rows folded as unfolded") {
-  compare_on(std::array{SiteKind::mesh, SiteKind::torus}, 100, 20, random_rectangles);
+  compare_on(std::array{SiteKind::mesh, SiteKind::torus, SiteKind::torus_3d}, 100, 20, random_rectangles);
 }
 
 TEST_CASE("fold: random programs whose collectives go by links have the same rows folded as unfolded") {

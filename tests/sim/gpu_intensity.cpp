@@ -8,7 +8,7 @@ using namespace tessera;
 namespace {
 
 /// 16 tiles of 64 x 64 on two GPUs of four CUs and one channel. Wavefronts write 1 KiB: four blocks of 8 bursts.
-program::GemmKernel kernel(std::int64_t peak) {
+program::GemmKernel sixteen_tiles(std::int64_t peak) {
   program::GemmKernel gemm;
   gemm.shape.m = gemm.shape.n = gemm.shape.k = 256;
   gemm.shape.tile_m = gemm.shape.tile_n = 64;
@@ -18,7 +18,7 @@ program::GemmKernel kernel(std::int64_t peak) {
   return gemm;
 }
 
-machine::GpuSpec gpu() {
+machine::GpuSpec one_channel() {
   machine::GpuSpec spec;
   spec.cus = 4;
   spec.channels = 1;
@@ -43,8 +43,8 @@ class Entries final : public test::GpuWatcher {
 };
 
 Entries entries(std::int64_t peak) {
-  const program::GemmKernel gemm = kernel(peak);
-  const machine::GpuSpec spec = gpu();
+  const program::GemmKernel gemm = sixteen_tiles(peak);
+  const machine::GpuSpec spec = one_channel();
   Entries seen;
   test::GpuParts parts(spec, {gemm}, 2, seen);
   seen.parts = &parts;

@@ -115,7 +115,7 @@ TEST_CASE("reduce-scatters and all-gathers on a torus: every step is one hop") {
 }
 
 TEST_CASE("mesh: random programs of rectangles in any order take the same picoseconds by all laws as by none") {
-  for (const test::SiteKind kind : {test::SiteKind::mesh, test::SiteKind::torus}) {
+  for (const test::SiteKind kind : {test::SiteKind::mesh, test::SiteKind::torus, test::SiteKind::torus_3d}) {
     std::uint64_t by_rectangles = 0;
     for (std::uint64_t index = 0; index < test::random_cases(100); ++index) {
       const test::ProgramCase made = test::random_rectangles(kind, index);

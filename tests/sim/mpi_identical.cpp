@@ -147,7 +147,7 @@ TEST_CASE("random ring collectives: the rows of several ranks are those of one")
 TEST_CASE("random collectives of rectangles and by links: the rows of several ranks are those of one") {
   World world;
   for (const SiteKind kind : site_kinds) {
-    const bool is_grid = kind == SiteKind::mesh || kind == SiteKind::torus;
+    const bool is_grid = kind == SiteKind::mesh || kind == SiteKind::torus || kind == SiteKind::torus_3d;
     for (std::uint64_t index = 0; index < random_cases(60, world.comm.size()); ++index) {
       const ProgramCase made = is_grid && index % 2 == 0 ? random_rectangles(kind, 120'000 + index / 2)
                                                          : random_by_links(kind, 120'000 + index);

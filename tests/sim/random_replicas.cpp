@@ -149,13 +149,15 @@ class ReplicaMaker {
   program::AlgorithmId draw_algorithm(CollectiveKind kind) {
     if (drawn_ == Drawn::by_links && kind != CollectiveKind::all_to_all)
       return program::algorithm_index(go_by_links[below(go_by_links.size())]);
-    if (drawn_ == Drawn::by_rectangles && kind != CollectiveKind::all_to_all)
+    if (drawn_ == Drawn::by_rectangles && kind != CollectiveKind::all_to_all) {
+      if (made_.machine.grid.stacked) return program::algorithm_index("torus");
       return program::algorithm_index(below(2) == 0 ? "mesh" : "mesh-scatter");
+    }
     std::vector<std::string> names = program::built_in_collectives().names_for(kind);
-    // Programs of which tests know the index were drawn before the mesh algorithms had other kinds, and before there
-    // were some that go by links.
+    // Programs of which tests know the index were drawn before the mesh algorithms had other kinds, before there were
+    // some that go by links, and before "torus".
     std::erase_if(names, [&](const std::string& name) {
-      return (kind != CollectiveKind::all_reduce && name.starts_with("mesh")) ||
+      return (kind != CollectiveKind::all_reduce && name.starts_with("mesh")) || name == "torus" ||
              std::ranges::find(go_by_links, name) != go_by_links.end();
     });
     return program::algorithm_index(names[below(names.size())]);

@@ -18,6 +18,7 @@ namespace tessera::program {
 [[nodiscard]] AlgorithmPointer make_hierarchical();
 [[nodiscard]] AlgorithmPointer make_mesh();
 [[nodiscard]] AlgorithmPointer make_mesh_scatter();
+[[nodiscard]] AlgorithmPointer make_torus();
 [[nodiscard]] AlgorithmPointer make_ring_bi_odd();
 [[nodiscard]] AlgorithmPointer make_multitree();
 [[nodiscard]] AlgorithmPointer make_synthesised();

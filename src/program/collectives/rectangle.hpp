@@ -82,6 +82,9 @@ struct RectanglePlace {
   [[nodiscard]] std::uint32_t steps(CollectiveKind kind) const;
 };
 
+/// The most that so many edges one after another take, on a ring of these, in ps.
+[[nodiscard]] double longest_run(const std::vector<double>& edges, std::uint32_t steps);
+
 /// Closed forms on an idle network, in ps. A ring's member begins its step i+1 when the one before it has sent step i,
 /// so after n steps it has taken the n edges before it; the slowest member's are meant, on the slowest line.
 class RectangleTimes {

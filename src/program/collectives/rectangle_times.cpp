@@ -3,9 +3,7 @@
 #include "tessera/program/message_time.hpp"
 
 namespace tessera::program {
-namespace {
 
-/// The most that so many edges one after another take, on a ring of these.
 double longest_run(const std::vector<double>& edges, std::uint32_t steps) {
   double longest = 0;
   for (std::size_t first = 0; first < edges.size(); ++first) {
@@ -15,8 +13,6 @@ double longest_run(const std::vector<double>& edges, std::uint32_t steps) {
   }
   return longest;
 }
-
-}  // namespace
 
 double RectangleTimes::in_lines(Lines lines, std::uint32_t steps, std::int64_t chunk) const {
   const bool rows = lines == Lines::rows;

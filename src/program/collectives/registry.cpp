@@ -18,6 +18,7 @@ AlgorithmList all_algorithms() {
   all.push_back(make_hierarchical());
   all.push_back(make_mesh());
   all.push_back(make_mesh_scatter());
+  all.push_back(make_torus());
   all.push_back(make_ring_bi_odd());
   all.push_back(make_multitree());
   all.push_back(make_synthesised());
