@@ -137,7 +137,8 @@ TEST_CASE(
                             CollectiveKind::all_to_all, CollectiveKind::broadcast}) {
       if (!algorithm->supports(kind)) continue;
       const bool needs_odd = algorithm->name() == "ring-bi-odd";
-      const bool on_wafer = needs_odd || algorithm->name().find("mesh") != std::string::npos;
+      const bool on_wafer =
+          needs_odd || algorithm->name() == "torus" || algorithm->name().find("mesh") != std::string::npos;
       const std::vector<Time> joined(joins.begin(), joins.end() - (needs_odd ? 1 : 0));
       CAPTURE(algorithm->name(), name_of(kind));
       auto one = collective(kind, 8 * 90, algorithm->name());

@@ -268,7 +268,7 @@ TEST_CASE("collectives that do not fit") {
   CHECK(
       errors_of("[[step]]\nop = \"all-gather\"\ngroup = \"all\"\nbytes = \"1 MB\"\nalgorithm = \"binomial-tree\"\n") ==
       Texts{"s.toml:5:13: algorithm \"binomial-tree\" has no all-gather, allowed: ring, bidirectional-ring, direct, "
-            "halving-doubling, hierarchical, mesh, mesh-scatter, ring-bi-odd, multitree, synthesised, auto"});
+            "halving-doubling, hierarchical, mesh, mesh-scatter, torus, ring-bi-odd, multitree, synthesised, auto"});
   CHECK(errors_of("[[step]]\nop = \"all-reduce\"\ngroup = \"all\"\nbytes = \"3 B\"\n") ==
         Texts{"s.toml:1:1: all-reduce of group \"all\": 3 bytes are not a whole number of elements of 2 bytes"});
   CHECK(errors_of("[[group]]\nname = \"g\"\ndevices = \"0-2\"\n"
