@@ -36,6 +36,7 @@ Command add_show(CLI::App& app);
 Command add_merge(CLI::App& app, Arguments arguments);
 Command add_timeline(CLI::App& app);
 Command add_list(CLI::App& app);
+Command add_import(CLI::App& app);
 Command add_help(CLI::App& app);
 Command add_completion(CLI::App& app);
 

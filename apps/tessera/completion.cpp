@@ -43,7 +43,7 @@ std::string options_of(const CLI::App& command) {
 
 /// What stands behind a command that takes no file.
 std::string arguments_of(const std::string& command) {
-  if (command == "list") return "machines models experiments";
+  if (command == "list") return "machines models recipes experiments sweeps";
   if (command == "completion") return "bash zsh";
   if (command != "help") return {};
   std::string sections = "units";

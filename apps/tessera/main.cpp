@@ -41,9 +41,9 @@ int run(int argc, char** argv) {
         ->check(CLI::IsMember({"auto", "on", "off"}))
         ->capture_default_str();
   }
-  std::vector<Command> commands{add_merge(app, arguments), add_check(app), add_show(app),
-                                add_timeline(app),         add_list(app),  add_help(app),
-                                add_completion(app)};
+  std::vector<Command> commands{
+      add_merge(app, arguments), add_check(app), add_show(app),      add_timeline(app), add_list(app),
+      add_import(app),           add_help(app),  add_completion(app)};
   commands.insert(commands.begin(), on_ranks.begin(), on_ranks.end());
   try {
     app.parse(arguments.count, arguments.values);

@@ -8,10 +8,10 @@
 
 #include "../json_keys.hpp"
 #include "entries.hpp"
-#include "json_table.hpp"
 #include "onnx/onnx.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/integers.hpp"
+#include "tessera/workload/json_table.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -130,7 +130,7 @@ class GraphReader {
 
 std::shared_ptr<config::Table> parse_entries(const std::string& content, const std::string& file,
                                              config::Diagnostics& diagnostics) {
-  return file.ends_with(".json") ? parse_json(content, file, diagnostics)
+  return file.ends_with(".json") ? parse_json(content, file, "an object with tensors and nodes", diagnostics)
                                  : config::parse_toml(content, file, diagnostics);
 }
 

@@ -1,4 +1,4 @@
-#include "json_table.hpp"
+#include "tessera/workload/json_table.hpp"
 
 #include <fmt/format.h>
 
@@ -16,8 +16,8 @@ namespace {
 /// Takes what the parser meets, in the order of the text.
 class TableBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  TableBuilder(const std::string& text, std::string file, config::Diagnostics& diagnostics)
-      : places_(text), text_(text), file_(std::move(file)), diagnostics_(diagnostics) {}
+  TableBuilder(const std::string& text, std::string file, std::string expected, config::Diagnostics& diagnostics)
+      : places_(text), text_(text), file_(std::move(file)), expected_(std::move(expected)), diagnostics_(diagnostics) {}
 
   [[nodiscard]] std::shared_ptr<config::Table> root() const { return root_; }
 
@@ -90,7 +90,7 @@ class TableBuilder : public nlohmann::json_sax<nlohmann::json> {
     return {file_, at.line, at.column};
   }
   bool no_object(const config::Location& where) {
-    diagnostics_.error(where, "invalid JSON, expected an object with tensors and nodes");
+    diagnostics_.error(where, "invalid JSON, expected " + expected_);
     return false;
   }
   bool put(const config::Value& value) {
@@ -105,7 +105,7 @@ class TableBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   JsonPlaces places_;
   const std::string& text_;
-  std::string file_;
+  std::string file_, expected_;
   config::Diagnostics& diagnostics_;
   std::vector<Level> levels_;
   std::shared_ptr<config::Table> root_;
@@ -113,14 +113,14 @@ class TableBuilder : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
-std::shared_ptr<config::Table> parse_json(const std::string& text, const std::string& file,
+std::shared_ptr<config::Table> parse_json(const std::string& text, const std::string& file, const std::string& expected,
                                           config::Diagnostics& diagnostics) {
   if (const auto deep = too_deep(text, config::most_levels)) {
     diagnostics.error({file, deep->line, deep->column},
                       fmt::format("more than {} levels of objects and arrays within each other", config::most_levels));
     return nullptr;
   }
-  TableBuilder builder(text, file, diagnostics);
+  TableBuilder builder(text, file, expected, diagnostics);
   return nlohmann::json::sax_parse(text, &builder) ? builder.root() : nullptr;
 }
 

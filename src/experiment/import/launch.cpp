@@ -1,0 +1,302 @@
+#include "launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tessera::experiment::importing {
+namespace {
+
+/// Tokens of tokenizers that have only one vocabulary, by a word in the options that name them.
+struct KnownVocabulary {
+  std::string_view word;
+  std::int64_t tokens;
+  std::string_view source;
+};
+constexpr std::array vocabularies{
+    KnownVocabulary{"gpt2", 50257, "Radford et al. 2019, section 2.3"},
+    KnownVocabulary{"llama-3", 128256, "Llama 3's config.json"},
+    KnownVocabulary{"llama3", 128256, "Llama 3's config.json"},
+    KnownVocabulary{"llama2", 32000, "Touvron et al. 2023b, section 2.2"},
+    KnownVocabulary{"llama-2", 32000, "Touvron et al. 2023b, section 2.2"},
+    KnownVocabulary{"mixtral", 32000, "Mixtral's config.json"},
+};
+
+class LaunchReader {
+ public:
+  LaunchReader(const ImportRequest& request, const Sources& files, const Flags& flags, const LaunchDefaults& defaults,
+               Draft& draft, config::Diagnostics& diagnostics)
+      : request_(request),
+        files_(files),
+        flags_(flags),
+        defaults_(defaults),
+        draft_(draft),
+        diagnostics_(diagnostics) {}
+
+  void read(SourceSize size) {
+    put(draft_, "recipe", defaults_.recipe, "the nearest stack, --recipe names another one");
+    put(draft_, "strategy.name", std::string("megatron"));
+    put_stack();
+    apply_flags(request_, flags_, draft_, diagnostics_);
+    read_model();
+    read_experts();
+    read_gradients();
+    read_recomputation();
+    read_cut(size);
+  }
+
+ private:
+  /// Where an option is missing, for a message: the first line that has any.
+  [[nodiscard]] config::Location where() const {
+    return flags_.empty() ? config::Location{files_.front().path, 1, 1} : flags_.front().where;
+  }
+  [[nodiscard]] bool is_set(std::string_view key) const {
+    return std::ranges::any_of(request_.settings, [&](const Setting& one) { return one.key == key; });
+  }
+  void need(std::string_view key, std::string_view option) {
+    if (find(draft_, key) != nullptr || is_set(key)) return;
+    diagnostics_.error(where(), fmt::format("{} is missing: give it here, or --set {}=N", option, key));
+  }
+  [[nodiscard]] const Flag* first_of(std::initializer_list<std::string_view> names) const {
+    for (const std::string_view name : names)
+      if (const Flag* flag = importing::find(flags_, name)) return flag;
+    return nullptr;
+  }
+  [[nodiscard]] static const DraftKey* find(const Draft& draft, std::string_view key) {
+    return importing::find(draft, key);
+  }
+
+  /// What is off unless an option switches it on, whatever the recipe says.
+  void put_stack() {
+    for (const char* key :
+         {"distributed_optimizer", "overlap_gradient_reduction", "overlap_parameter_gathering", "user_buffers"})
+      put(draft_, fmt::format("strategy.{}", key), false, "no option switches it on");
+    put(draft_, "workload.flash_attention", defaults_.flash_attention);
+  }
+
+  void read_model();
+  void read_vocabulary();
+  void read_experts();
+  void read_gradients();
+  void read_recomputation();
+  void read_cut(SourceSize size);
+  void read_interleave(std::int64_t pipeline);
+  void read_ends(std::int64_t pipeline);
+  void read_batch(std::int64_t replicas);
+  std::int64_t replicas_of(const ChosenMachine& machine, std::int64_t ranks);
+
+  const ImportRequest& request_;
+  const Sources& files_;
+  const Flags& flags_;
+  const LaunchDefaults& defaults_;
+  Draft& draft_;
+  config::Diagnostics& diagnostics_;
+};
+
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+void LaunchReader::read_model() {
+  if (is_set("model")) return;
+  put(draft_, "model.name", draft_.title);
+  need("model.layers", "--num-layers");
+  need("model.hidden", "--hidden-size");
+  need("model.heads", "--num-attention-heads");
+  read_vocabulary();
+  if (const auto groups = count_in(flags_, "num_query_groups", diagnostics_);
+      groups && (importing::find(flags_, "group_query_attention") == nullptr || is_on(flags_, "group_query_attention")))
+    put(draft_, "model.kv_heads", *groups, importing::find(flags_, "num_query_groups")->given);
+  const Flag* activation = first_of({"activation", "activation_func"});
+  const std::string function = activation == nullptr ? "" : lower_case(activation->value);
+  if (is_on(flags_, "swiglu") || is_on(flags_, "gated_linear_unit") || function.find("glu") != std::string::npos)
+    put(draft_, "model.gated_mlp", true,
+        activation != nullptr ? activation->given + " " + activation->value : "--swiglu");
+  const DraftKey* bias = find(draft_, "model.bias");
+  const bool has_bias = bias == nullptr || std::get<bool>(bias->value);
+  put(draft_, "model.qkv_bias", has_bias || is_on(flags_, "add_qkv_bias") || is_on(flags_, "qkv_bias"));
+  const auto drops = [&](std::string_view name) {  // 0.1 unless an option says otherwise
+    const Flag* flag = importing::find(flags_, name);
+    return flag == nullptr || std::strtod(flag->value.c_str(), nullptr) > 0;
+  };
+  put(draft_, "model.dropout", drops("hidden_dropout") || drops("attention_dropout"));
+}
+
+/// By its own option, or by the tokenizer.
+void LaunchReader::read_vocabulary() {
+  for (const char* name : {"vocab_size", "padded_vocab_size"}) {
+    if (const auto tokens = count_in(flags_, name, diagnostics_))
+      return put(draft_, "model.vocabulary", *tokens, importing::find(flags_, name)->given);
+  }
+  for (const char* name : {"tokenizer_type", "tokenizer_model", "tokenizer_name", "type", "vocab_file"}) {
+    const Flag* flag = importing::find(flags_, name);
+    const std::string value = flag == nullptr ? "" : lower_case(flag->value + " " + flag->unset);
+    for (const KnownVocabulary& known : vocabularies)
+      if (value.find(known.word) != std::string::npos)
+        return put(draft_, "model.vocabulary", known.tokens,
+                   fmt::format("{} {}: {}", flag->given, flag->value, known.source));
+  }
+  if (importing::find(flags_, "merge_file") != nullptr)
+    return put(draft_, "model.vocabulary", std::int64_t{50257}, "a vocabulary with merges, taken for GPT-2's");
+  need("model.vocabulary", "the size of the vocabulary (--vocab-size)");
+}
+
+void LaunchReader::read_experts() {
+  const std::int64_t experts = whole_in(draft_, "model.experts", 0);
+  if (experts == 0) return;
+  if (find(draft_, "model.experts_per_token") == nullptr)
+    put(draft_, "model.experts_per_token", std::int64_t{2}, "--moe-router-topk, 2 when absent");
+  const auto width = count_in(flags_, "moe_ffn_hidden_size", diagnostics_);
+  const std::int64_t expert_width =
+      width ? *width : whole_in(draft_, "model.ffn_hidden", 4 * whole_in(draft_, "model.hidden", 0));
+  const Flag* every = importing::find(flags_, "moe_layer_freq");
+  const bool all_layers = every == nullptr || every->value == "1";
+  if (!all_layers) {
+    if (const auto interval = count_in(flags_, "moe_layer_freq", diagnostics_))
+      put(draft_, "model.moe_layer_interval", *interval, every->given);
+  }
+  if (width && !all_layers && *width != whole_in(draft_, "model.ffn_hidden", 0))
+    diagnostics_.error(importing::find(flags_, "moe_ffn_hidden_size")->where,
+                       "experts and dense layers of different widths: not modelled beside each other");
+  if (width) put(draft_, "model.ffn_hidden", *width, "--moe-ffn-hidden-size");
+  if (const auto shared = count_in(flags_, "moe_shared_expert_intermediate_size", diagnostics_)) {
+    if (expert_width == 0 || *shared % expert_width != 0)
+      diagnostics_.error(importing::find(flags_, "moe_shared_expert_intermediate_size")->where,
+                         fmt::format("shared experts of {} columns: not modelled, those that are have a multiple of "
+                                     "an expert's {}",
+                                     *shared, expert_width));
+    else
+      put(draft_, "model.shared_experts", *shared / expert_width, "--moe-shared-expert-intermediate-size");
+  }
+  const Flag* capacity = importing::find(flags_, "moe_expert_capacity_factor");
+  if (capacity != nullptr && is_on(flags_, "moe_expert_capacity_factor"))
+    put(draft_, "strategy.capacity_factor", std::strtod(capacity->value.c_str(), nullptr), capacity->given);
+}
+
+/// megatron/training/arguments.py: BF16 adds gradients up and reduces them in FP32 unless --grad-reduce-in-bf16.
+void LaunchReader::read_gradients() {
+  const DraftKey* datatype = find(draft_, "workload.datatype");
+  if (datatype == nullptr) put(draft_, "workload.datatype", std::string("fp32"), "neither --bf16 nor --fp16");
+  const bool is_bf16 = datatype != nullptr && std::get<std::string>(datatype->value) == "bf16";
+  const Flag* sync = importing::find(flags_, "grad_sync_dtype");
+  const bool in_16 = is_on(flags_, "grad_reduce_in_bf16") || (sync != nullptr && lower_case(sync->value) != "fp32") ||
+                     (sync == nullptr && is_bf16 && defaults_.bf16_gradients);
+  const bool in_32 = is_on(flags_, "accumulate_allreduce_grads_in_fp32") || is_on(flags_, "grad_reduce_in_fp32") ||
+                     (is_bf16 && !in_16);
+  put(draft_, "strategy.gradient_precision", std::string(in_32 ? "fp32" : "fp16"), in_32 ? "" : "in 16 bits");
+}
+
+void LaunchReader::read_recomputation() {
+  const Flag* granularity = first_of({"recompute_granularity", "activations_checkpoint_granularity"});
+  const bool old_style = is_on(flags_, "checkpoint_activations") ||
+                         (granularity == nullptr && is_on(flags_, "activations_checkpoint_method"));
+  std::string value = is_on(flags_, "recompute_activations") ? "selective" : old_style ? "full" : "none";
+  if (granularity != nullptr && is_on(flags_, granularity->name)) value = lower_case(granularity->value);
+  if (value != "none" && value != "selective" && value != "full")
+    return diagnostics_.error(granularity->where,
+                              fmt::format("{}: \"{}\" is not modelled, what is: none, selective, full",
+                                          granularity->given, granularity->value));
+  const Flag* modules = importing::find(flags_, "recompute_modules");
+  if (value == "selective" && modules != nullptr && lower_case(modules->value) != "core_attn")
+    diagnostics_.error(modules->where, fmt::format("{} {}: not modelled by name, only core_attn is; "
+                                                   "strategy.megatron.recomputed_sections lists sections",
+                                                   modules->given, modules->value));
+  const Flag* layers = first_of({"recompute_num_layers", "activations_checkpoint_num_layers"});
+  if (value == "full" && layers != nullptr && is_on(flags_, layers->name) && layers->value != "1")
+    diagnostics_.error(layers->where,
+                       fmt::format("{} {}: recomputation of some layers, or of several at a time, is not "
+                                   "modelled; --without {} computes each again by itself",
+                                   layers->given, layers->value, layers->given));
+  put(draft_, "strategy.recomputation", value, granularity == nullptr ? "" : granularity->given);
+}
+
+/// Megatron-LM counts layers of a chunk, or chunks; NeMo chunks.
+void LaunchReader::read_interleave(std::int64_t pipeline) {
+  const std::int64_t layers = whole_in(draft_, "model.layers", 0);
+  if (pipeline == 1) return;
+  if (const auto each = count_in(flags_, "num_layers_per_virtual_pipeline_stage", diagnostics_)) {
+    const Flag* flag = importing::find(flags_, "num_layers_per_virtual_pipeline_stage");
+    if (layers % (pipeline * *each) != 0)
+      return diagnostics_.error(flag->where, fmt::format("{} {}: pipeline {} x {} does not divide the {} layers",
+                                                         flag->given, *each, pipeline, *each, layers));
+    return put(draft_, "strategy.interleave", layers / (pipeline * *each), fmt::format("{} {}", flag->given, *each));
+  }
+  for (const char* name : {"virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"})
+    if (const auto chunks = count_in(flags_, name, diagnostics_))
+      return put(draft_, "strategy.interleave", *chunks, importing::find(flags_, name)->given);
+}
+
+/// First and last stages with fewer layers than the others.
+void LaunchReader::read_ends(std::int64_t pipeline) {
+  const Flag* first = first_of({"decoder_first_pipeline_num_layers", "num_layers_in_first_pipeline_stage"});
+  const Flag* last = first_of({"decoder_last_pipeline_num_layers", "num_layers_in_last_pipeline_stage"});
+  if (first == nullptr && last == nullptr) return;
+  // 0: as many as the others.
+  const auto layers_of = [&](const Flag* flag) {
+    return flag == nullptr ? 0 : count_in(flags_, flag->name, diagnostics_).value_or(0);
+  };
+  const std::int64_t head = layers_of(first), tail = layers_of(last);
+  const std::int64_t between = pipeline - (head > 0 ? 1 : 0) - (tail > 0 ? 1 : 0);
+  const std::int64_t rest = whole_in(draft_, "model.layers", 0) - head - tail;
+  const config::Location& at = (first != nullptr ? first : last)->where;
+  if (head == 0 && tail == 0) return;
+  if (find(draft_, "strategy.interleave") != nullptr || between < 1 || rest < 1 || rest % between != 0)
+    return diagnostics_.error(at,
+                              "first and last stages of their own size: the others have to share the other layers "
+                              "evenly, in one chunk each; --set strategy.stage_layers=[...] says it by hand");
+  config::Array stages(static_cast<std::size_t>(pipeline), config::Value{rest / between, {}});
+  if (head > 0) stages.front() = {head, {}};
+  if (tail > 0) stages.back() = {tail, {}};
+  put(draft_, "strategy.stage_layers", stages, "first and last stage by option");
+}
+
+std::int64_t LaunchReader::replicas_of(const ChosenMachine& machine, std::int64_t ranks) {
+  if (machine.devices % ranks == 0) return machine.devices / ranks;
+  std::string remedy = fmt::format("choose a machine of a multiple of {} devices", ranks);
+  if (machine.devices_per_node > 0) {
+    const std::int64_t nodes = (ranks + machine.devices_per_node - 1) / machine.devices_per_node;
+    remedy = fmt::format("--nodes {} has room for one replica", nodes);
+  }
+  diagnostics_.error(where(), fmt::format("{} devices are no multiple of tensor x pipeline{} = {}; {}", machine.devices,
+                                          " (x context)", ranks, remedy));
+  return 0;
+}
+
+void LaunchReader::read_cut(SourceSize size) {
+  const std::int64_t tensor = whole_in(draft_, "strategy.tensor", 1),
+                     pipeline = whole_in(draft_, "strategy.pipeline", 1);
+  // Where context parallelism is modelled, its ranks take part in the cut.
+  const std::int64_t ranks = tensor * pipeline * whole_in(draft_, "strategy.context_parallel", 1);
+  read_interleave(pipeline);
+  read_ends(pipeline);
+  if (tensor == 1)
+    std::erase_if(draft_.keys, [](const DraftKey& key) { return key.key == "strategy.sequence_parallel"; });
+  const ChosenMachine machine = choose_machine(request_, files_, size, draft_, diagnostics_);
+  if (machine.name.empty()) return;
+  const std::int64_t replicas = replicas_of(machine, ranks);
+  if (replicas == 0) return;
+  put(draft_, "strategy.data", replicas, fmt::format("{} devices", machine.devices));
+  read_batch(replicas);
+  if (replicas > 1) return;
+  for (const char* key : {"distributed_optimizer", "overlap_gradient_reduction", "overlap_parameter_gathering"})
+    put(draft_, fmt::format("strategy.{}", key), false, "there is one replica");
+}
+
+void LaunchReader::read_batch(std::int64_t replicas) {
+  const std::int64_t each = count_in(flags_, "micro_batch_size", diagnostics_).value_or(1);
+  put(draft_, "strategy.micro_batch", each, "--micro-batch-size");
+  const auto batch = count_in(flags_, "global_batch_size", diagnostics_);
+  put(draft_, "workload.global_batch", batch.value_or(each * replicas),
+      batch ? "--global-batch-size" : "one micro-batch for each replica, as when --global-batch-size is absent");
+}
+
+}  // namespace
+
+void read_launch(const ImportRequest& request, const Sources& files, const Flags& flags, SourceSize size,
+                 const LaunchDefaults& defaults, Draft& draft, config::Diagnostics& diagnostics) {
+  LaunchReader(request, files, flags, defaults, draft, diagnostics).read(size);
+}
+
+}  // namespace tessera::experiment::importing
