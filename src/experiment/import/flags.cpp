@@ -57,7 +57,7 @@ std::optional<std::int64_t> whole_number(const Flag& flag, config::Diagnostics& 
   std::int64_t number = 0;
   const char* end = flag.value.data() + flag.value.size();
   const auto [parsed, problem] = std::from_chars(flag.value.data(), end, number);
-  if (problem == std::errc{} && parsed == end && !flag.value.empty()) return number;
+  if (problem == std::errc{} && parsed == end && flag.unset.empty()) return number;
   const std::string found = flag.unset.empty()
                                 ? flag.value.empty() ? "nothing" : fmt::format("\"{}\"", flag.value)
                                 : fmt::format("${}, which is not set (--var {}=N)", flag.unset, flag.unset);

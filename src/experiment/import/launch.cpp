@@ -55,7 +55,8 @@ class LaunchReader {
     return std::ranges::any_of(request_.settings, [&](const Setting& one) { return one.key == key; });
   }
   void need(std::string_view key, std::string_view option) {
-    if (find(draft_, key) != nullptr || is_set(key)) return;
+    const bool is_there = importing::find(flags_, make_flag(option, {}, {}).name) != nullptr;
+    if (find(draft_, key) != nullptr || is_set(key) || is_there) return;
     diagnostics_.error(where(), fmt::format("{} is missing: give it here, or --set {}=N", option, key));
   }
   [[nodiscard]] const Flag* first_of(std::initializer_list<std::string_view> names) const {
@@ -140,7 +141,7 @@ void LaunchReader::read_vocabulary() {
   }
   if (importing::find(flags_, "merge_file") != nullptr)
     return put(draft_, "model.vocabulary", std::int64_t{50257}, "a vocabulary with merges, taken for GPT-2's");
-  need("model.vocabulary", "the size of the vocabulary (--vocab-size)");
+  need("model.vocabulary", "--vocab-size");
 }
 
 void LaunchReader::read_experts() {

@@ -11,25 +11,32 @@
 namespace tessera::experiment::importing {
 namespace {
 
-/// Words that begin with two dashes, with what follows up to the next one.
+/// A value without the variables in it that are not set, the first of which the flag knows.
+void add_value(Flag& flag, std::string_view text) {
+  const std::string value = without_marks(text);
+  flag.value += (flag.value.empty() || value.empty() ? "" : " ") + value;
+  if (flag.unset.empty()) flag.unset = unset_in(text);
+}
+
+/// Words that begin with two dashes, with what follows up to the next one; "-N 4" is a launcher's.
 Flags flags_in(const ShellCommand& command) {
   Flags flags;
+  bool has_value = false;  // whether what follows may be a value of the last flag
   for (const ShellWord& one : command) {
     // "--fp8-format hybrid" in one pair of quotes is split where the array is used without quotes.
-    const std::size_t blank = one.text.find(' ');
-    const std::string head = one.text.substr(0, blank);
-    if (head.starts_with("--") && head.size() > 2) {
-      const std::size_t equals = head.find('=');
-      std::string value = equals == std::string::npos ? "" : head.substr(equals + 1);
-      if (blank != std::string::npos) value = one.text.substr(blank + 1);
-      flags.push_back(make_flag(head.substr(0, equals), std::move(value), one.where));
-      flags.back().unset = one.unset;
-    } else if (one.text.starts_with('-') && one.text.size() == 2 &&
-               std::isalpha(static_cast<unsigned char>(one.text[1])) != 0) {
-      flags.push_back(make_flag(one.text, "", one.where));  // of a launcher: srun -N 4
-    } else if (!flags.empty()) {
-      flags.back().value += (flags.back().value.empty() ? "" : " ") + one.text;
-      if (flags.back().unset.empty()) flags.back().unset = one.unset;
+    const std::size_t end = std::min(one.text.find_first_of(" ="), one.text.size());
+    const std::string head = one.text.substr(0, end);
+    if (head.size() > 2 && head.starts_with("--")) {
+      flags.push_back(make_flag(head, "", one.where));
+      if (end < one.text.size()) add_value(flags.back(), std::string_view(one.text).substr(end + 1));
+      has_value = true;
+    } else if (head.size() == 2 && head[0] == '-' && std::isalpha(static_cast<unsigned char>(head[1])) != 0) {
+      flags.push_back(make_flag(head, "", one.where));
+      has_value = true;
+    } else if (one.text.ends_with(".py")) {
+      has_value = false;  // the program behind its launcher
+    } else if (has_value) {
+      add_value(flags.back(), one.text);
     }
   }
   return flags;

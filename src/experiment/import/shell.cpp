@@ -25,7 +25,7 @@ class Reader {
          config::Diagnostics& diagnostics)
       : words_(std::move(words)), diagnostics_(diagnostics) {
     for (const auto& [name, value] : variables) {
-      variables_.set(name, {{value, "", {"--var " + name, 0, 0}}});
+      variables_.set(name, {{value, {"--var " + name, 0, 0}}});
       given_.push_back(name);
     }
   }
@@ -102,7 +102,7 @@ class Reader {
   }
 
   bool compares(const std::vector<RawWord>& test) {
-    const auto value = [&](std::size_t i) { return variables_.expand_whole(test[i]).text; };
+    const auto value = [&](std::size_t i) { return without_marks(variables_.expand_whole(test[i]).text); };
     if (test.size() == 2 && test[0].text == "-n") return !value(1).empty();
     if (test.size() == 2 && test[0].text == "-z") return value(1).empty();
     if (test.size() == 3) {
@@ -207,7 +207,7 @@ class Reader {
         if (std::isspace(static_cast<unsigned char>(c)) == 0)
           text += c;
         else if (!text.empty())
-          words.push_back({std::exchange(text, {}), value.unset, value.where});
+          words.push_back({std::exchange(text, {}), value.where});
       }
     }
     return words;

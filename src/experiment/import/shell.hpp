@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tessera/base/config.hpp"
@@ -11,8 +12,7 @@
 namespace tessera::experiment::importing {
 
 struct ShellWord {
-  std::string text;
-  std::string unset;  ///< a variable in it that has no value
+  std::string text;  ///< with a mark where a variable without a value stands: without_marks(), unset_in()
   config::Location where;
 };
 using ShellCommand = std::vector<ShellWord>;
@@ -22,6 +22,11 @@ struct ShellScript {
   std::vector<ShellCommand> exported;    ///< values of variables that are exported, as words
   std::vector<ShellCommand> directives;  ///< words of #SBATCH lines
 };
+
+/// The text without marks.
+[[nodiscard]] std::string without_marks(std::string_view text);
+/// The first variable in it that has no value; empty where all have.
+[[nodiscard]] std::string unset_in(std::string_view text);
 
 /// Variables, arrays, defaults, arithmetic, quotes, and `if` by what its conditions compare; what loops, functions and
 /// substituted commands would do is left out with a warning. A quote or a bracket that nothing closes is an error.

@@ -85,6 +85,9 @@ class Arithmetic {
 
 constexpr int most_nested = 32;
 
+/// On both sides of the name of a variable without a value. No script has this character.
+constexpr char mark = '\x1a';
+
 }  // namespace
 
 /// Goes through one word and collects the words that it stands for.
@@ -186,7 +189,7 @@ class Expander {
 
   [[nodiscard]] bool is_empty(const std::string& name) const {
     const auto& values = variables_.values_.at(name);
-    return values.empty() || (values.size() == 1 && values[0].text.empty());
+    return values.empty() || (values.size() == 1 && without_marks(values[0].text).empty());
   }
 
   void put(const std::string& name, bool is_list, bool quoted) {
@@ -196,7 +199,6 @@ class Expander {
     for (std::size_t i = 0; i < count; ++i) {
       const ShellWord& value = found->second[i];
       if (i > 0) finish();
-      if (!value.unset.empty()) unset(value.unset);
       if (is_list && (!begun_ || text_.empty())) where_ = value.where;
       if (quoted || !splits_)
         add(value.text), begun_ = true;
@@ -230,29 +232,27 @@ class Expander {
     }
     if (depth_ > most_nested) return substituted("arithmetic");
     const ShellWord inner = Expander(variables_, {spelt, false, word_.where}, false, depth_ + 1).one();
-    const auto value = inner.unset.empty() ? Arithmetic(inner.text).value() : std::nullopt;
+    const std::string unknown = unset_in(inner.text);
+    const auto value = unknown.empty() ? Arithmetic(inner.text).value() : std::nullopt;
     if (value) return add(std::to_string(*value));
-    unset(inner.unset.empty() ? std::string(text) : inner.unset);
+    unset(unknown.empty() ? std::string(text) : unknown);
   }
 
   ShellWord one() {
     expand(word_.text, false);
-    return {text_, unset_, where_.value_or(word_.where)};
+    return {text_, where_.value_or(word_.where)};
   }
   friend class ShellVariables;
 
   void substituted(const char* what) { unset(std::string("(") + what + ")"); }
-  void unset(const std::string& name) {
-    if (unset_.empty()) unset_ = name;
-  }
+  void unset(const std::string& name) { add(mark + name + mark); }
   void add(std::string_view text) {
     text_ += text;
     begun_ = true;
   }
   void finish() {
-    if (begun_ || !unset_.empty()) words_.push_back({text_, unset_, where_.value_or(word_.where)});
+    if (begun_) words_.push_back({text_, where_.value_or(word_.where)});
     text_.clear();
-    unset_.clear();
     where_.reset();
     begun_ = false;
   }
@@ -261,11 +261,29 @@ class Expander {
   const RawWord& word_;
   bool splits_;
   int depth_;
-  std::string text_, unset_;
+  std::string text_;
   std::optional<config::Location> where_;
   bool begun_ = false;
   std::vector<ShellWord> words_;
 };
+
+std::string without_marks(std::string_view text) {
+  std::string result;
+  bool inside = false;
+  for (const char c : text) {
+    if (c == mark)
+      inside = !inside;
+    else if (!inside)
+      result += c;
+  }
+  return result;
+}
+
+std::string unset_in(std::string_view text) {
+  const std::size_t begin = text.find(mark);
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin + 1, text.find(mark, begin + 1) - begin - 1));
+}
 
 void ShellVariables::append(const std::string& name, const std::vector<ShellWord>& values) {
   auto& known = values_[name];
@@ -274,7 +292,7 @@ void ShellVariables::append(const std::string& name, const std::vector<ShellWord
 
 void ShellVariables::append_text(const std::string& name, const ShellWord& value) {
   auto& known = values_[name];
-  if (known.empty()) known.emplace_back(ShellWord{"", "", value.where});
+  if (known.empty()) known.emplace_back(ShellWord{"", value.where});
   known.front().text += value.text;
 }
 
