@@ -130,7 +130,7 @@ class GraphReader {
 
 std::shared_ptr<config::Table> parse_entries(const std::string& content, const std::string& file,
                                              config::Diagnostics& diagnostics) {
-  return file.ends_with(".json") ? parse_json(content, file, "an object with tensors and nodes", diagnostics)
+  return file.ends_with(".json") ? parse_json(content, file, {"an object with tensors and nodes"}, diagnostics)
                                  : config::parse_toml(content, file, diagnostics);
 }
 

@@ -16,15 +16,16 @@ namespace {
 /// Takes what the parser meets, in the order of the text.
 class TableBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  TableBuilder(const std::string& text, std::string file, std::string expected, config::Diagnostics& diagnostics)
-      : places_(text), text_(text), file_(std::move(file)), expected_(std::move(expected)), diagnostics_(diagnostics) {}
+  TableBuilder(const std::string& text, std::string file, const JsonRules& rules, config::Diagnostics& diagnostics)
+      : places_(text), text_(text), file_(std::move(file)), rules_(rules), diagnostics_(diagnostics) {}
 
   [[nodiscard]] std::shared_ptr<config::Table> root() const { return root_; }
 
   bool null() override {
     const config::Location where = next();
     if (levels_.empty()) return no_object(where);
-    if (levels_.back().table == nullptr) diagnostics_.error(where, "null is not allowed in a list");
+    if (levels_.back().table == nullptr && !rules_.drops_nulls)
+      diagnostics_.error(where, "null is not allowed in a list");
     return true;
   }
   bool boolean(bool value) override { return put({value, next()}); }
@@ -90,7 +91,7 @@ class TableBuilder : public nlohmann::json_sax<nlohmann::json> {
     return {file_, at.line, at.column};
   }
   bool no_object(const config::Location& where) {
-    diagnostics_.error(where, "invalid JSON, expected " + expected_);
+    diagnostics_.error(where, "invalid JSON, expected " + rules_.expected);
     return false;
   }
   bool put(const config::Value& value) {
@@ -105,7 +106,8 @@ class TableBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   JsonPlaces places_;
   const std::string& text_;
-  std::string file_, expected_;
+  std::string file_;
+  const JsonRules& rules_;
   config::Diagnostics& diagnostics_;
   std::vector<Level> levels_;
   std::shared_ptr<config::Table> root_;
@@ -113,14 +115,14 @@ class TableBuilder : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
-std::shared_ptr<config::Table> parse_json(const std::string& text, const std::string& file, const std::string& expected,
+std::shared_ptr<config::Table> parse_json(const std::string& text, const std::string& file, const JsonRules& rules,
                                           config::Diagnostics& diagnostics) {
   if (const auto deep = too_deep(text, config::most_levels)) {
     diagnostics.error({file, deep->line, deep->column},
                       fmt::format("more than {} levels of objects and arrays within each other", config::most_levels));
     return nullptr;
   }
-  TableBuilder builder(text, file, expected, diagnostics);
+  TableBuilder builder(text, file, rules, diagnostics);
   return nlohmann::json::sax_parse(text, &builder) ? builder.root() : nullptr;
 }
 
