@@ -259,7 +259,7 @@ TEST_CASE("keys that an op does not take, or lacks") {
           "s.toml:4:1: op \"allocate\" takes no \"group\", allowed: bytes, memory, op, devices, stream, repeat, label, "
           "activity"});
   CHECK(errors_of("[[step]]\nop = \"compute\"\n") ==
-        Texts{"s.toml:1:1: op \"compute\" needs \"flops\", \"read\" or \"write\""});
+        Texts{"s.toml:1:1: op \"compute\" needs \"flops\", \"read\" or \"write\", or \"time\""});
   CHECK(errors_of("[[step]]\nop = \"send\"\nbytes = \"1 MB\"\npeer = 8\n") ==
         Texts{"s.toml:4:8: device 8 does not exist, the machine has 0 to 7"});
 }

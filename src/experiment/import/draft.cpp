@@ -38,6 +38,16 @@ std::string comment(std::string_view text) {
   return lines + line + '\n';
 }
 
+std::string lists_of(const Draft& draft) {
+  std::string text;
+  for (const DraftList& list : draft.lists) {
+    text += list.key + " = [\n";
+    for (const std::string& item : list.items) text += "  { " + item + " },\n";
+    text += "]\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 void put(Draft& draft, std::string_view key, config::Value::Content value, std::string note) {
@@ -72,9 +82,10 @@ std::string to_text(const Draft& draft) {
       if (dot != std::string::npos && entry.key.compare(0, dot, section) == 0)
         lines += line_of(entry.key.substr(dot + 1), entry);
     }
+    if (section == "strategy") lines += lists_of(draft);
     if (!lines.empty()) text += fmt::format("\n[{}]\n{}", section, lines);
   }
-  return text + draft.tables;
+  return text;
 }
 
 }  // namespace tessera::experiment::importing

@@ -15,11 +15,17 @@ struct DraftKey {
   std::string note;  ///< behind it as a comment: what the source calls it
 };
 
+/// A list of inline tables, a line each: the groups and steps of a script.
+struct DraftList {
+  std::string key;
+  std::vector<std::string> items;  ///< "op = \"send\", peer = 1": TOML without the braces
+};
+
 struct Draft {
   std::string title;
   std::vector<DraftKey> keys;
   std::vector<std::string> remarks;  ///< comments at the top of the file, a paragraph each
-  std::string tables;                ///< TOML behind everything else: the steps of a script
+  std::vector<DraftList> lists;      ///< of [strategy], behind its other keys
 };
 
 /// Replaces the key, or adds it.

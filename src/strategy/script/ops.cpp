@@ -23,7 +23,7 @@ const Words& common_keys() {
 const std::vector<OpKeys>& ops() {
   static const std::vector<OpKeys> all{
       {"gemm", {"m", "n", "k"}, {"batch", "datatype"}},
-      {"compute", {}, {"flops", "read", "write", "datatype"}},
+      {"compute", {}, {"flops", "read", "write", "datatype", "time"}},
       {"send", {"bytes"}, {"peer", "shift", "channel"}},
       {"receive", {"bytes"}, {"peer", "shift", "channel"}},
       {"wait-sends", {}, {}},
@@ -66,6 +66,17 @@ void check_peer(const config::Table& step, const std::string& op, config::Diagno
   }
 }
 
+/// What it does, or how long it takes.
+void check_work(const config::Table& step, config::Diagnostics& diagnostics) {
+  const bool works = step.find("flops") != nullptr || step.find("read") != nullptr || step.find("write") != nullptr;
+  const config::Value* time = step.find("time");
+  if (!works && time == nullptr)
+    diagnostics.error(step.where(), "op \"compute\" needs \"flops\", \"read\" or \"write\", or \"time\"");
+  if (works && time != nullptr)
+    diagnostics.error(time->key_where(),
+                      "\"time\" beside \"flops\", \"read\" or \"write\": only one says how long it takes");
+}
+
 }  // namespace
 
 std::vector<std::string> op_names() {
@@ -102,10 +113,7 @@ void check_keys(const config::Table& step, const std::string& op, config::Diagno
                       fmt::format("op \"{}\" takes no \"{}\", allowed: {}", op, key, list_of(*keys)));
   }
   if (op == "send" || op == "receive") check_peer(step, op, diagnostics);
-  if (op == "compute" && step.find("flops") == nullptr && step.find("read") == nullptr &&
-      step.find("write") == nullptr) {
-    diagnostics.error(step.where(), "op \"compute\" needs \"flops\", \"read\" or \"write\"");
-  }
+  if (op == "compute") check_work(step, diagnostics);
 }
 
 }  // namespace tessera::strategy::script

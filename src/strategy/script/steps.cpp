@@ -100,6 +100,10 @@ void StepReader::read_operator(Step& step, const Table& table) {
     step.operation = workload::gemm(name, keys.batch, keys.m, keys.n, keys.k, datatype);
     return;
   }
+  if (keys.time > 0) {
+    step.operation = workload::host_pause(name, Duration{keys.time});
+    return;
+  }
   step.operation = keys.flops > 0
                        ? square_gemm(name, keys.flops, datatype)
                        : workload::streaming(workload::OperatorKind::elementwise, name, Bytes{0}, Bytes{0}, datatype);

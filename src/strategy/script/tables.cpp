@@ -63,6 +63,12 @@ void declare_compute(config::Schema<StepTable>& s) {
   s.number("flops", &T::flops, "compute: as a square GEMM of that many FLOP").at_least("1").at_most("1e18").optional();
   s.quantity("read", &T::read, config::Unit::bytes, "compute: bytes read from device memory").optional();
   s.quantity("write", &T::write, config::Unit::bytes, "compute: bytes written to device memory").optional();
+  s.quantity("time", &T::time, config::Unit::time,
+             "compute: how long it takes whatever the cost model, such as what was measured elsewhere; in the place of "
+             "flops, read and write")
+      .at_least("1 ps")
+      .at_most("1000000 s")
+      .optional();
 }
 
 void declare_communication(config::Schema<StepTable>& s) {

@@ -25,6 +25,7 @@ struct StepTable {
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   double flops = 0;
   std::int64_t read = 0, write = 0;
+  std::int64_t time = 0;  ///< ps
   std::int64_t peer = 0, shift = 0, channel = 0;
   std::int64_t bytes = 0, element = 2, root = 0;
   std::vector<std::int64_t> shares;
