@@ -45,6 +45,8 @@ class StepWriter {
       : trace_(trace), order_(order), job_(job), diagnostics_(diagnostics) {}
 
   std::vector<std::string> steps() {
+    computes_ =
+        std::ranges::any_of(order_, [](const OrderedNode& one) { return one.node->type == ChakraType::compute; });
     for (const OrderedNode& one : order_) streams_.push_back(stream_of(*one.node));
     find_signals();
     for (std::size_t i = 0; i < order_.size(); ++i) write(i);
@@ -61,7 +63,8 @@ class StepWriter {
     if (node.type == ChakraType::send) purpose = {2, "", number_in(node, "comm_dst", -1)};
     if (node.type == ChakraType::receive) purpose = {3, "", number_in(node, "comm_src", -1)};
     if (std::get<0>(purpose) == 0) return 0;
-    const auto [found, fresh] = numbers_.try_emplace(purpose, numbers_.size() + 1);
+    // Stream 0 is the one whose time counts: it computes, or is the first one where nothing does.
+    const auto [found, fresh] = numbers_.try_emplace(purpose, numbers_.size() + (computes_ ? 1 : 0));
     if (fresh && found->second == most_streams)
       diagnostics_.error(
           {trace_.file, 0, 0},
@@ -127,7 +130,8 @@ class StepWriter {
       return refuse(node,
                     "an operation of the host (is_cpu_op): not modelled, --without is_cpu_op leaves all of them out");
     if (operations > 0)
-      step += fmt::format(", flops = {}{}", operations, bytes > 0 ? fmt::format(", read = \"{} B\"", bytes) : "");
+      step += fmt::format(", flops = {}{}", operations,
+                          bytes > 0 ? fmt::format(", read = \"{} B\", write = \"0 B\"", bytes) : "");
     else
       step += fmt::format(", time = \"{} us\"", node.microseconds);
     add(i, step + ", label = " + quoted_label(node.name));
@@ -194,6 +198,7 @@ class StepWriter {
   const std::vector<OrderedNode>& order_;
   const ChakraJob& job_;
   config::Diagnostics& diagnostics_;
+  bool computes_ = false;
   std::map<Purpose, std::size_t> numbers_;
   std::vector<std::size_t> streams_;                                   ///< of each node
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> events_;  ///< from stream to stream

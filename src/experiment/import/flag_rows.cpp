@@ -25,7 +25,8 @@ std::span<const FlagRow> flag_rows() {
        "a pipeline that is dealt out by hand; strategy.megatron.stage_layers lists the layers of each stage"},
       {"use_tp_pp_dp_mapping", refused, "",
        "stages beside each other and replicas apart; replicas are neighbours here"},
-      {"cp_comm_type hierarchical_context_parallel_sizes", word, "", ""},
+      {"cp_comm_type", word, "", ""},
+      {"hierarchical_context_parallel_sizes", refused, "", "context parallelism of several levels"},
       // The model.
       {"num_layers hidden_size num_attention_heads ffn_hidden_size kv_channels max_position_embeddings", whole, "", ""},
       {"num_query_groups group_query_attention", by_hand, "", ""},
@@ -57,7 +58,8 @@ std::span<const FlagRow> flag_rows() {
       {"qk_layernorm qk_l2_norm", refused, "", "norms of queries and keys"},
       {"window_size", refused, "", "attention over a window; model.sliding_window refuses sequences beyond it"},
       {"fp32_residual_connection", refused, "", "residuals in FP32"},
-      {"multi_latent_attention q_lora_rank kv_lora_rank qk_head_dim qk_pos_emb_head_dim v_head_dim", on, "", ""},
+      {"multi_latent_attention q_lora_rank kv_lora_rank", on, "", ""},
+      {"qk_head_dim qk_pos_emb_head_dim v_head_dim", refused, "", "attention over compressed keys and values (MLA)"},
       {"mtp_num_layers", whole, "", ""},
       {"hybrid_override_pattern hybrid_layer_pattern linear_attention_freq is_hybrid_model", refused, "",
        "layers that are no transformer's"},
@@ -90,6 +92,7 @@ std::span<const FlagRow> flag_rows() {
       {"fp4 fp4_format fp4_param_gather", refused, "", "training in FP4"},
       // What the stack does.
       {"use_distributed_optimizer", on, "strategy.distributed_optimizer", ""},
+      {"ddp_impl", word, "strategy.overlap_gradient_reduction", "torch=true local=false"},
       {"overlap_grad_reduce overlap_grad_sync", on, "strategy.overlap_gradient_reduction", ""},
       {"overlap_param_gather overlap_param_sync", on, "strategy.overlap_parameter_gathering", ""},
       {"no_gradient_accumulation_fusion", off, "strategy.fused_gradient_accumulation", ""},
@@ -130,7 +133,8 @@ std::span<const FlagRow> flag_rows() {
       {"data_parallel_sharding_strategy", word, "strategy.data_sharding",
        "no_shard optim optim_grads_params=parameters"},
       {"num_distributed_optimizer_instances", refused, "", "optimizer state that is cut over some of the replicas"},
-      {"cpu_offloading optimizer_cpu_offload", on, "", ""},
+      {"cpu_offloading", on, "", ""},
+      {"optimizer_cpu_offload", refused, "", "optimizer state on a host"},
       {"transformer_impl", word, "-", "transformer_engine local inference_optimized"},
       // The launcher.
       {"nnodes num_nodes nproc_per_node devices nodes ntasks_per_node gpus_per_node ntasks n np", by_hand, "", ""},
@@ -167,7 +171,7 @@ std::span<const FlagRow> flag_rows() {
        "contiguous_* no_bias_gelu_fusion no_bias_swiglu_fusion bias_gelu_fusion bias_swiglu_fusion "
        "bias_dropout_add_fusion bias_dropout_fusion no_bias_dropout_fusion "
        "no_masked_softmax_fusion masked_softmax_fusion deterministic_mode sync_batch_comm pre_process post_process "
-       "ddp_impl fp16_lm_cross_entropy apex_transformer_log_level use_ring_exchange_p2p enable_experimental "
+       "fp16_lm_cross_entropy apex_transformer_log_level use_ring_exchange_p2p enable_experimental "
        "use_te_rng_tracker te_rng_tracker cross_entropy_fusion_impl use_unified_memory config_logger_dir yaml_cfg "
        "variable_seq_lengths "
        "parallel_output _target_ _partial_ _call_ autocast_dtype params_dtype pipeline_dtype",

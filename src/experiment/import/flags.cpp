@@ -49,13 +49,14 @@ bool says_no(const std::string& value) {
 
 /// Of what is cut or repeated one time nothing is cut or repeated.
 bool is_idle(const Flag& flag) {
-  const bool counts = flag.name.ends_with("_size") || flag.name.ends_with("_degree") || flag.name.ends_with("_layers");
+  const bool counts = flag.name.ends_with("_size") || flag.name.ends_with("_degree");
   return says_no(flag.value) || (counts && flag.value == "1");
 }
 
 std::optional<std::int64_t> whole_number(const Flag& flag, config::Diagnostics& diagnostics) {
   std::int64_t number = 0;
-  const char* end = flag.value.data() + flag.value.size();
+  // What follows on a launcher's line may be the command that it starts.
+  const char* end = flag.value.data() + std::min(flag.value.find(' '), flag.value.size());
   const auto [parsed, problem] = std::from_chars(flag.value.data(), end, number);
   if (problem == std::errc{} && parsed == end && flag.unset.empty()) return number;
   const std::string found = flag.unset.empty()

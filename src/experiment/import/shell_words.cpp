@@ -78,7 +78,8 @@ class Lexer {
         if (text_[at_] != '\'' && text_[at_] != '"') end += text_[at_];
       return ends_.push_back(end);
     }
-    if (!words_.empty() && (words_.back().text == "1" || words_.back().text == "2")) words_.pop_back();
+    const bool is_beside = at_ > 0 && (text_[at_ - 1] == '1' || text_[at_ - 1] == '2');  // 2>
+    if (is_beside && !words_.empty() && words_.back().text.size() == 1) words_.pop_back();
     while (at_ < text_.size() && std::string_view("<>&|").find(text_[at_]) != std::string_view::npos) ++at_;
     while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
     const std::size_t before = words_.size();

@@ -1,0 +1,312 @@
+// Launch lines of Megatron-LM and configurations of NeMo as experiments.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "experiment/import/flags.hpp"
+#include "importing.hpp"
+#include "tessera/base/foreign_words.hpp"
+
+namespace tessera::experiment {
+namespace {
+
+using test::imported;
+using test::on;
+using Lines = std::vector<std::string>;
+
+/// A job of 16 GPUs: tensor 2, pipeline 2, so 4 replicas.
+const std::string small_job = R"(#!/bin/bash
+NODES=${NODES:-2}
+MODEL=(
+  --num-layers 24
+  --hidden-size 2048
+  --num-attention-heads 16
+  --group-query-attention --num-query-groups 4
+  --ffn-hidden-size 8192 --swiglu
+  --normalization RMSNorm --position-embedding-type rope
+  --disable-bias-linear --untie-embeddings-and-output-weights
+  --hidden-dropout 0.0 --attention-dropout 0.0
+  --seq-length 4096 --max-position-embeddings 4096 --vocab-size 32000
+)
+torchrun --nproc_per_node 8 --nnodes $NODES pretrain_gpt.py ${MODEL[@]} \
+  --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 4 \
+  --sequence-parallel --micro-batch-size 1 --global-batch-size 64 --bf16 --use-distributed-optimizer \
+  --overlap-grad-reduce --recompute-activations --lr 1e-4 --data-path $DATA
+)";
+
+/// The same with further options.
+std::string with(const std::string& options) {
+  std::string text = small_job;
+  text.insert(text.rfind(" --lr"), " " + options);
+  return text;
+}
+
+Lines errors_with(const std::string& options, ImportRequest request = on("h100-cluster")) {
+  return imported({{"job.sh", with(options)}}, std::move(request)).errors;
+}
+
+}  // namespace
+
+TEST_CASE("every row of options has a key that is there, and every choice is one") {
+  std::set<std::string> keys;
+  std::map<std::string, std::set<std::string>> choices_of;
+  for (const auto& schema : schemas()) {
+    for (const auto& parameter : schema->parameters()) {
+      std::string path = schema->path() + "." + parameter.name;
+      if (path.starts_with("strategy.megatron.")) path.erase(8, 9);
+      keys.insert(path);
+      for (const config::Value& value : schema->values_of(parameter.name)) {
+        if (const std::string* text = value.string()) choices_of[path].insert(*text);
+        if (const bool* truth = std::get_if<bool>(&value.content())) choices_of[path].insert(*truth ? "true" : "false");
+      }
+    }
+  }
+  for (const importing::FlagRow& row : importing::flag_rows()) {
+    if (row.key.empty() || row.key == "-") continue;
+    INFO(row.flags << " -> " << row.key);
+    CHECK(keys.contains(std::string(row.key)));
+    std::string_view words = row.words;
+    while (!words.empty()) {
+      const std::size_t end = std::min(words.find(' '), words.size());
+      const std::string_view word = words.substr(0, end);
+      const std::size_t equals = word.find('=');
+      const bool is_fixed = row.conversion == importing::Conversion::fixed;
+      if (is_fixed || equals != std::string_view::npos)
+        CHECK(choices_of[std::string(row.key)].contains(std::string(is_fixed ? word : word.substr(equals + 1))));
+      words.remove_prefix(std::min(end + 1, words.size()));
+    }
+  }
+}
+
+TEST_CASE("a row without a key has one of other tools' words, or is said not to be modelled") {
+  using importing::Conversion;
+  for (const importing::FlagRow& row : importing::flag_rows()) {
+    const bool converts = row.conversion == Conversion::whole || row.conversion == Conversion::on ||
+                          row.conversion == Conversion::off || row.conversion == Conversion::word ||
+                          row.conversion == Conversion::fixed;
+    if (!converts || !row.key.empty()) continue;
+    std::string_view flags = row.flags;
+    while (!flags.empty()) {
+      const std::size_t end = std::min(flags.find(' '), flags.size());
+      INFO(flags.substr(0, end));
+      const config::ForeignWord* word = config::find_foreign_word(flags.substr(0, end));
+      REQUIRE(word != nullptr);
+      CHECK(config::names_here(*word).size() <= 1);
+      flags.remove_prefix(std::min(end + 1, flags.size()));
+    }
+  }
+}
+
+TEST_CASE("a script of Megatron-LM becomes an experiment that builds") {
+  const auto made = imported({{"job.sh", small_job}}, on("h100-cluster"));
+  CHECK(made.errors == Lines{});
+  REQUIRE(made.built != nullptr);
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"machine.topology.nodes", "2"},
+      {"model.layers", "24"},
+      {"model.kv_heads", "4"},
+      {"model.gated_mlp", "true"},
+      {"model.norm", "\"rmsnorm\""},
+      {"model.position", "\"rotary\""},
+      {"model.bias", "false"},
+      {"model.qkv_bias", "false"},
+      {"model.tied_embeddings", "false"},
+      {"model.dropout", "false"},
+      {"model.vocabulary", "32000"},
+      {"workload.sequence", "4096"},
+      {"workload.global_batch", "64"},
+      {"workload.datatype", "\"bf16\""},
+      {"strategy.tensor", "2"},
+      {"strategy.pipeline", "2"},
+      {"strategy.interleave", "3"},
+      {"strategy.data", "4"},  // 24 / (2 x 4); 16 / 4
+      {"strategy.micro_batch", "1"},
+      {"strategy.sequence_parallel", "true"},
+      {"strategy.recomputation", "\"selective\""},
+      {"strategy.distributed_optimizer", "true"},
+      {"strategy.overlap_gradient_reduction", "true"},
+      {"strategy.overlap_parameter_gathering", "false"},  // the recipe has it, but no option says so
+      {"strategy.gradient_precision", "\"fp32\""}};       // BF16 without --grad-reduce-in-bf16
+  for (const auto& [key, value] : expected) {
+    INFO(key);
+    CHECK(made.value(key) == value);
+  }
+  // What says nothing is named, with what it was called there beside what does.
+  CHECK(made.text.find("# Of no consequence here: --data-path, --lr.") != std::string::npos);
+  CHECK(made.text.find("tensor = 2                              # --tensor-model-parallel-size") != std::string::npos);
+}
+
+TEST_CASE("variables, nodes and keys of the request win over the script") {
+  auto request = on("h100-cluster");
+  request.variables = {{"NODES", "4", ""}};
+  request.settings = {parse_setting("workload.global_batch=128"), parse_setting("title=mine")};
+  const auto made = imported({{"job.sh", small_job}}, request);
+  REQUIRE(made.built != nullptr);
+  CHECK(made.value("machine.topology.nodes") == "4");
+  CHECK(made.value("strategy.data") == "8");
+  CHECK(made.value("workload.global_batch") == "128");
+  CHECK(made.value("title") == "\"mine\"");
+  request.nodes = 8;
+  CHECK(imported({{"job.sh", small_job}}, request).value("strategy.data") == "16");
+}
+
+TEST_CASE("options that change the computation and cannot be said are refused by name, or left out on request") {
+  const Lines two = errors_with("--qk-layernorm --fp32-residual-connection");
+  REQUIRE(two.size() == 2);
+  CHECK(
+      two[0] ==
+      "job.sh:17:49: --qk-layernorm: not modelled: norms of queries and keys; --without --qk-layernorm leaves it out");
+  CHECK(two[1].find("--fp32-residual-connection: not modelled: residuals in FP32") != std::string::npos);
+  CHECK(errors_with("--normalization LayerNormX").size() == 1);
+  CHECK(errors_with("--recompute-granularity full --recompute-method block --recompute-num-layers 3").size() == 1);
+  CHECK(errors_with("--recompute-granularity full --recompute-method uniform --recompute-num-layers 1") == Lines{});
+  auto request = on("h100-cluster");
+  request.without = {"--qk-layernorm"};
+  const auto made = imported({{"job.sh", with("--qk-layernorm")}}, request);
+  CHECK(made.errors == Lines{});
+  CHECK(made.text.find("# Left out on request, although it changes the computation: --qk-layernorm.") !=
+        std::string::npos);
+}
+
+TEST_CASE("what other tools' words call not modelled is refused, and what they translate is taken over") {
+  // Holds whatever of it is modelled by now: such an option is one or the other.
+  const std::vector<std::pair<std::string, std::string>> options{
+      {"--context-parallel-size", "2"}, {"--multi-latent-attention", ""}, {"--mtp-num-layers", "1"}};
+  for (const auto& [option, value] : options) {
+    INFO(option);
+    const Lines errors = errors_with(option + " " + value);
+    const config::ForeignWord* word = config::find_foreign_word(option);
+    REQUIRE(word != nullptr);
+    if (word->here.empty()) {
+      REQUIRE(!errors.empty());
+      CHECK(errors[0].find(option + ": not modelled: ") != std::string::npos);
+    }
+  }
+  CHECK(errors_with("--context-parallel-size 1") == Lines{});
+}
+
+TEST_CASE("unknown options warn and are listed") {
+  const auto made = imported({{"job.sh", with("--foo-bar 3 --overlap-p2p-communication")}}, on("h100-cluster"));
+  CHECK(made.errors == Lines{});
+  REQUIRE(made.warnings.size() >= 2);
+  CHECK(made.warnings[0] == "job.sh:17:49: --foo-bar: not known, left out");
+  CHECK(made.text.find("# Not known to tessera import, left out: --foo-bar.") != std::string::npos);
+  CHECK(made.text.find("# Left out, it changes when things are done and not what: --overlap-p2p-communication.") !=
+        std::string::npos);
+}
+
+TEST_CASE("what is missing or no number is one line each") {
+  const auto errors_of = [](const std::string& script) {
+    return imported({{"s.sh", script}}, on("h100-cluster")).errors;
+  };
+  CHECK(errors_of("run --num-layers x --hidden-size 64 --num-attention-heads $H --seq-length 8 --vocab-size 9") ==
+        Lines{"s.sh:1:5: --num-layers: expected a whole number, found \"x\"",
+              "s.sh:1:37: --num-attention-heads: expected a whole number, found $H, which is not set (--var H=N)"});
+  CHECK(errors_of("run --num-layers 2 --seq-length 8") ==
+        Lines{"s.sh:1:5: --hidden-size is missing: give it here, or --set model.hidden=N",
+              "s.sh:1:5: --num-attention-heads is missing: give it here, or --set model.heads=N",
+              "s.sh:1:5: --vocab-size is missing: give it here, or --set model.vocabulary=N"});
+  CHECK(errors_of("echo --num-layers\nls -l\n") ==
+        Lines{"s.sh:1:6: --num-layers: expected a whole number, found nothing",
+              "s.sh:1:6: --hidden-size is missing: give it here, or --set model.hidden=N",
+              "s.sh:1:6: --num-attention-heads is missing: give it here, or --set model.heads=N",
+              "s.sh:1:6: --vocab-size is missing: give it here, or --set model.vocabulary=N"});
+  std::string wide = small_job;
+  wide.replace(wide.find("NODES:-2"), 8, "NODES:-1");
+  wide.replace(wide.find("parallel-size 2 --pipe"), 15, "parallel-size 8");
+  CHECK(errors_of(wide).front().find(
+            "8 devices are no multiple of tensor x pipeline (x context) = 16; --nodes 2 has room for one replica") !=
+        std::string::npos);
+}
+
+TEST_CASE("the machine is the one that is named, or the one whose device the files name") {
+  const auto request = on("");
+  CHECK(imported({{"job.sh", small_job}}, request)
+            .errors.front()
+            .find("job.sh:1:1: which machine? the files name none: --machine NAME, known: a100-80g-cluster") == 0);
+  CHECK(imported({{"job_h100.sh", small_job}}, request).value("machine.name") == "\"h100-cluster\"");
+  CHECK(imported({{"job.sh", small_job + "# on V100\n"}}, request).value("machine.name") == "\"v100-cluster\"");
+  CHECK(imported({{"job.sh", small_job}}, on("h200-clutser")).errors.front().find("unknown machine \"h200-clutser\"") !=
+        std::string::npos);
+}
+
+TEST_CASE("experts of Megatron-LM") {
+  const auto made = imported({{"job.sh", with("--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size 4 "
+                                              "--moe-ffn-hidden-size 1024 --moe-grouped-gemm")}},
+                             on("h100-cluster"));
+  CHECK(made.errors == Lines{});
+  CHECK(made.value("model.experts") == "8");
+  CHECK(made.value("model.experts_per_token") == "2");
+  CHECK(made.value("model.ffn_hidden") == "1024");
+  CHECK(made.value("strategy.expert_parallel") == "4");
+}
+
+TEST_CASE("a configuration of NeMo's launcher, its sums and names resolved") {
+  const std::string yaml = R"(trainer:
+  num_nodes: 16
+  devices: 8
+  precision: bf16
+model:
+  micro_batch_size: 1
+  global_batch_size: 256
+  tensor_model_parallel_size: 4
+  pipeline_model_parallel_size: 8
+  virtual_pipeline_model_parallel_size: 6
+  encoder_seq_length: 2048
+  max_position_embeddings: ${.encoder_seq_length}
+  num_layers: 96
+  hidden_size: 12288
+  ffn_hidden_size: ${multiply:4, ${.hidden_size}}
+  num_attention_heads: 96
+  hidden_dropout: 0.1
+  kv_channels: null
+  sequence_parallel: True
+  fp8: False
+  activations_checkpoint_granularity: null
+  tokenizer:
+    type: 'GPT2BPETokenizer'
+  optim:
+    name: distributed_fused_adam
+    overlap_grad_sync: True
+    overlap_param_sync: true
+)";
+  const auto made = imported({{"gpt.yaml", yaml}}, on("h100-cluster"));
+  CHECK(made.errors == Lines{});
+  REQUIRE(made.built != nullptr);
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"machine.topology.nodes", "16"},    {"model.ffn_hidden", "49152"},
+      {"model.max_positions", "2048"},     {"model.vocabulary", "50257"},
+      {"strategy.interleave", "6"},        {"strategy.data", "4"},
+      {"strategy.optimizer", "\"fused\""}, {"strategy.recomputation", "\"none\""},
+      {"workload.datatype", "\"bf16\""},   {"strategy.gradient_precision", "\"fp16\""},
+      {"strategy.user_buffers", "false"}};
+  for (const auto& [key, value] : expected) {
+    INFO(key);
+    CHECK(made.value(key) == value);
+  }
+  std::string fp8 = yaml;
+  fp8.replace(fp8.find("fp8: False"), 10, "fp8: True ");
+  CHECK(imported({{"gpt.yaml", fp8}}, on("h100-cluster")).errors ==
+        Lines{"gpt.yaml:20:3: fp8: not modelled: training in FP8; workload.datatype is one for all; --without fp8 "
+              "leaves it out"});
+  CHECK(imported({{"x.yaml", "a: 1\n"}}, on("h100-cluster"))
+            .errors.front()
+            .find("x.yaml:1:1: no \"num_layers\" in this configuration") == 0);
+}
+
+TEST_CASE("options as keys, as Megatron-LM's own tests are written") {
+  const std::string yaml =
+      "ENV_VARS:\n  A: 1\nMODEL_ARGS:\n  --num-layers: 12\n  --hidden-size: 512\n  --num-attention-heads: 8\n  "
+      "--seq-length: 1024\n"
+      "  --max-position-embeddings: 1024\n  --vocab-size: 1024\n  --micro-batch-size: 4\n  --global-batch-size: 32\n  "
+      "--bf16: true\n  --disable-bias-linear: true\n";
+  auto request = on("h100-cluster");
+  request.nodes = 1;
+  const auto made = imported({{"model_config.yaml", yaml}}, request);
+  CHECK(made.errors == Lines{});
+  CHECK(made.value("model.bias") == "false");
+  CHECK(made.value("strategy.data") == "8");
+  CHECK(made.value("strategy.gradient_precision") == "\"fp32\"");
+}
+
+}  // namespace tessera::experiment
