@@ -9,7 +9,7 @@ import unittest
 
 from harness import HERE, TESSERA, WITHOUT_MPI, CliTest
 
-COMMANDS = ["run", "check", "show", "merge", "timeline", "list", "help", "completion"]
+COMMANDS = ["run", "check", "show", "merge", "timeline", "list", "import", "help", "completion"]
 # Memories that are too small for the reserve of a real GPU.
 TIGHT = ("--set", "machine.device.memory_reserve=0 B", "--set", "machine.device.memory_capacity=10 MB")
 

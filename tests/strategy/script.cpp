@@ -260,6 +260,9 @@ TEST_CASE("keys that an op does not take, or lacks") {
           "activity"});
   CHECK(errors_of("[[step]]\nop = \"compute\"\n") ==
         Texts{"s.toml:1:1: op \"compute\" needs \"flops\", \"read\" or \"write\", or \"time\""});
+  CHECK(errors_of("[[step]]\nop = \"compute\"\ntime = \"1 us\"\nread = \"1 MB\"\n") ==
+        Texts{"s.toml:3:1: \"time\" beside \"flops\", \"read\" or \"write\": only one says how long it takes"});
+  CHECK(errors_of("[[step]]\nop = \"compute\"\ntime = \"1 us\"\n").empty());
   CHECK(errors_of("[[step]]\nop = \"send\"\nbytes = \"1 MB\"\npeer = 8\n") ==
         Texts{"s.toml:4:8: device 8 does not exist, the machine has 0 to 7"});
 }

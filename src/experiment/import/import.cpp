@@ -26,13 +26,13 @@ bool comes_before(const std::string& a, const std::string& b) {
   };
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     const std::string left = digits(a, i), right = digits(b, j);
-    if (!left.empty() && !right.empty() && left != right)
-      return left.size() != right.size() ? left.size() < right.size() : left < right;
-    if (left.empty() && a[i] != b[j]) return a[i] < b[j];
-    i += std::max<std::size_t>(1, left.size());
-    j += std::max<std::size_t>(1, right.size());
+    const bool are_numbers = !left.empty() && !right.empty();
+    if (are_numbers && left != right) return left.size() != right.size() ? left.size() < right.size() : left < right;
+    if (!are_numbers && a[i] != b[j]) return a[i] < b[j];
+    i += are_numbers ? left.size() : 1;
+    j += are_numbers ? right.size() : 1;
   }
-  return a.size() < b.size();
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
 /// What a folder stands for: its config.json, or else all traces in it.
