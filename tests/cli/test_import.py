@@ -106,9 +106,10 @@ class Options(ImportTest):
 
 class MegatronLM(ImportTest):
     def test_the_first_row_of_a_paper_is_the_experiment_that_is_written_by_hand(self):
-        # inputs/experiments/measured/narayanan21-t1.toml says the same job key by key.
-        imported = self.run_imported("sc21.sh", "--machine", "a100-80g-cluster", "--set", "model.vocabulary=51200")
-        by_hand = self.simulate(INPUTS / "experiments/measured/narayanan21-t1.toml", "hand.h5").stdout
+        # inputs/experiments/measured/narayanan21-t1.toml says the same job key by key; on one of its four nodes it is simulated faster.
+        imported = self.run_imported("sc21.sh", "--machine", "a100-80g-cluster", "--nodes", "1", "--set", "model.vocabulary=51200", "--set", "workload.global_batch=128")
+        by_hand = self.simulate(INPUTS / "experiments/measured/narayanan21-t1.toml", "hand.h5", "--set", "machine.topology.nodes=1", "--set", "strategy.data=8",
+                                "--set", "workload.global_batch=128").stdout
         self.assertEqual(seconds(imported), seconds(by_hand))
 
     def test_the_last_row_is_near_what_was_measured(self):
