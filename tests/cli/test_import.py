@@ -143,6 +143,11 @@ class Calculon(ImportTest):
         self.assertLess(checkpoints, memory(summary, "activations"))
         self.assertLess(memory(summary, "activations"), 50 * 2**30 / 2)
 
+    def test_with_the_same_assumptions_it_is_the_same(self):
+        # Calculon with processing_mode "roofline" and factors of 1 for rings: 123.58 s. It has no embedding, logits or loss.
+        summary = self.run_imported(*self.FILES, "--set", "model.vocabulary=128")
+        self.assertAlmostEqual(seconds(summary) / 123.5826, 1, delta=0.01)
+
     def test_its_order_and_its_machine_do_not_matter_to_what_the_job_is(self):
         self.tessera("import", *self.FILES, "-o", "a.toml")
         self.tessera("import", *reversed(self.FILES), "-o", "b.toml")
