@@ -106,7 +106,7 @@ void put_groups(const ChakraJob& job, Draft& draft) {
     std::vector<std::int64_t> members = ranks;
     std::ranges::sort(members);
     if (members.size() > 1)
-      list.items.push_back(fmt::format("name = \"{}\", devices = \"{}\"", group_name(group), ranges_of(members)));
+      list.items.push_back(fmt::format("name = {}, devices = \"{}\"", quoted(group_name(group)), ranges_of(members)));
   }
   if (!list.items.empty()) draft.lists.push_back(std::move(list));
 }

@@ -30,14 +30,6 @@ constexpr std::array chakra_collectives{ChakraCollective{0, "ALL_REDUCE", "all-r
                                         ChakraCollective{8, "REDUCE_SCATTER_BLOCK", "reduce-scatter"},
                                         ChakraCollective{9, "BARRIER", "all-reduce"}};
 
-std::string quoted_label(const std::string& name) {
-  config::Table one;
-  one.set("x", {name, {}});
-  std::string text = config::to_toml(one).substr(4);
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
-
 class StepWriter {
  public:
   StepWriter(const ChakraTrace& trace, const std::vector<OrderedNode>& order, const ChakraJob& job,
@@ -134,7 +126,7 @@ class StepWriter {
                           bytes > 0 ? fmt::format(", read = \"{} B\", write = \"0 B\"", bytes) : "");
     else
       step += fmt::format(", time = \"{} us\"", node.microseconds);
-    add(i, step + ", label = " + quoted_label(node.name));
+    add(i, step + ", label = " + quoted(node.name));
   }
 
   void collective(std::size_t i, const ChakraNode& node) {
@@ -167,10 +159,10 @@ class StepWriter {
     if (members == 1) return add(i, "op = \"wait-sends\"");  // alone: nothing is due, and order is kept
     // Sizes are in bytes: an element of one byte cuts them as evenly as they can be cut.
     const std::int64_t element = whole % 4 == 0 ? 4 : whole % 2 == 0 ? 2 : 1;
-    std::string step = fmt::format("op = \"{}\", group = \"{}\", bytes = \"{} B\", element = \"{} B\"", found->ours,
-                                   group_name(group), whole, element);
+    std::string step = fmt::format("op = \"{}\", group = {}, bytes = \"{} B\", element = \"{} B\"", found->ours,
+                                   quoted(group_name(group)), whole, element);
     if (type == 5) step += fmt::format(", root = {}", number_in(node, "root", 0));
-    add(i, step + ", label = " + quoted_label(node.name));
+    add(i, step + ", label = " + quoted(node.name));
   }
 
   void message(std::size_t i, const ChakraNode& node) {
@@ -186,7 +178,7 @@ class StepWriter {
     const std::string partner = job_.by_shift ? fmt::format("shift = {}", shift) : fmt::format("peer = {}", peer);
     const std::int64_t channel = job_.channels.at(number_in(node, "comm_tag", 0));
     add(i, fmt::format("op = \"{}\", {}, bytes = \"{} B\"{}, label = {}", sends ? "send" : "receive", partner, bytes,
-                       channel > 0 ? fmt::format(", channel = {}", channel) : "", quoted_label(node.name)));
+                       channel > 0 ? fmt::format(", channel = {}", channel) : "", quoted(node.name)));
   }
 
   void refuse(const ChakraNode& node, const std::string& what) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tessera/base/text.hpp"
+
 namespace tessera::experiment::importing {
 namespace {
 
@@ -14,13 +16,15 @@ constexpr std::size_t note_column = 40, comment_width = 118;
 
 /// `key = value`, as TOML writes it.
 std::string line_of(const std::string& key, const DraftKey& entry) {
+  const std::string* words = std::get_if<std::string>(&entry.value);
   config::Table one;
   one.set("key", {entry.value, {}});
-  std::string text = config::to_toml(one);
+  std::string text = words != nullptr ? "key = " + quoted(*words) : config::to_toml(one);
   while (text.ends_with('\n')) text.pop_back();
   text = key + text.substr(3);
   if (entry.note.empty()) return text + '\n';
-  return fmt::format("{:<{}}# {}\n", text, std::max(note_column, text.size() + 1), entry.note);
+  // What a file of somebody else's says must not end the comment.
+  return fmt::format("{:<{}}# {}\n", text, std::max(note_column, text.size() + 1), one_line(entry.note));
 }
 
 /// Lines of at most comment_width characters, each behind "# ".
@@ -69,9 +73,17 @@ std::int64_t whole_in(const Draft& draft, std::string_view key, std::int64_t oth
   return number == nullptr ? otherwise : *number;
 }
 
+std::string quoted(const std::string& text) {
+  config::Table one;
+  one.set("x", {escaped(text), {}});
+  std::string line = config::to_toml(one).substr(4);
+  while (line.ends_with('\n')) line.pop_back();
+  return line;
+}
+
 std::string to_text(const Draft& draft) {
   std::string text;
-  for (const std::string& remark : draft.remarks) text += comment(remark);
+  for (const std::string& remark : draft.remarks) text += comment(escaped(remark));
   text += line_of("title", {"title", draft.title, {}});
   for (const DraftKey& entry : draft.keys)
     if (entry.key.find('.') == std::string::npos) text += line_of(entry.key, entry);

@@ -34,6 +34,8 @@ void put(Draft& draft, std::string_view key, config::Value::Content value, std::
 /// Of a whole number; `otherwise` where the key is absent or something else.
 [[nodiscard]] std::int64_t whole_in(const Draft& draft, std::string_view key, std::int64_t otherwise);
 
+/// A text as TOML writes it, with what is no printable UTF-8 spelt out.
+[[nodiscard]] std::string quoted(const std::string& text);
 [[nodiscard]] std::string to_text(const Draft& draft);
 
 }  // namespace tessera::experiment::importing

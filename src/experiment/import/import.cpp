@@ -37,10 +37,13 @@ bool comes_before(const std::string& a, const std::string& b) {
 
 /// What a folder stands for: its config.json, or else all traces in it.
 std::vector<std::string> files_in(const fs::path& folder) {
-  if (fs::is_regular_file(folder / "config.json")) return {(folder / "config.json").string()};
+  if (std::error_code ignored; fs::is_regular_file(folder / "config.json", ignored))
+    return {(folder / "config.json").string()};
   std::vector<std::string> traces;
-  for (const auto& entry : fs::directory_iterator(folder))
+  std::error_code problem;
+  for (const auto& entry : fs::directory_iterator(folder, problem))
     if (entry.path().extension() == ".et") traces.push_back(entry.path().string());
+  if (problem) throw IoError("cannot read '" + one_line(folder.string()) + "': " + problem.message());
   if (traces.empty())
     throw InputError(one_line(folder.string()) + ": a folder without config.json and without traces (*.et)");
   return traces;
