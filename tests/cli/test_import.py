@@ -86,7 +86,7 @@ class Options(ImportTest):
 
     def test_nothing_is_written_where_something_is_refused(self):
         done = self.tessera("import", "gpt3-175b.sh", "--machine", "a100-80g-cluster", "-o", "made.toml", code=2)
-        self.assertEqual(done.stderr, "gpt3-175b.sh:6:11: 8 devices are no multiple of tensor x pipeline (x context) = 128; --nodes 16 has room for one replica\n")
+        self.assertEqual(done.stderr, "gpt3-175b.sh:6:11: 8 devices are no multiple of the 128 of a replica (tensor x pipeline); --nodes 16 has room for one replica\n")
         self.assertNotIn("made.toml", self.files())
 
     def test_wrong_uses_are_one_line(self):

@@ -214,9 +214,10 @@ TEST_CASE("what is missing or no number is one line each") {
   std::string wide = small_job;
   wide.replace(wide.find("NODES:-2"), 8, "NODES:-1");
   wide.replace(wide.find("parallel-size 2 --pipe"), 15, "parallel-size 8");
-  CHECK(errors_of(wide).front().find(
-            "8 devices are no multiple of tensor x pipeline (x context) = 16; --nodes 2 has room for one replica") !=
-        std::string::npos);
+  CHECK(
+      errors_of(wide).front().find(
+          "8 devices are no multiple of the 16 of a replica (tensor x pipeline); --nodes 2 has room for one replica") !=
+      std::string::npos);
 }
 
 TEST_CASE("the machine is the one that is named, or the one whose device the files name") {
@@ -228,6 +229,40 @@ TEST_CASE("the machine is the one that is named, or the one whose device the fil
   CHECK(imported({{"job.sh", small_job + "# on V100\n"}}, request).value("machine.name") == "\"v100-cluster\"");
   CHECK(imported({{"job.sh", small_job}}, on("h200-clutser")).errors.front().find("unknown machine \"h200-clutser\"") !=
         std::string::npos);
+}
+
+TEST_CASE("a batch that replicas do not share evenly, and programs of other models, are refused") {
+  const std::string batch =
+      small_job.substr(0, small_job.find("--global-batch-size 64")) + "--global-batch-size 6 --bf16\n";
+  CHECK(imported({{"job.sh", batch}}, on("h100-cluster"))
+            .errors.back()
+            .find("--global-batch-size 6 is no multiple of micro-batches of 1 for 4 replicas") != std::string::npos);
+  std::string bert = small_job;
+  bert.replace(bert.find("pretrain_gpt.py"), 15, "pretrain_bert.py");
+  CHECK(imported({{"job.sh", bert}}, on("h100-cluster"))
+            .errors.front()
+            .find("pretrain_bert.py: not modelled: a model that is no decoder") != std::string::npos);
+  auto request = on("h100-cluster");
+  request.without = {"pretrain_bert.py"};
+  CHECK(imported({{"job.sh", bert}}, request).errors == Lines{});
+}
+
+TEST_CASE("what is refused of the experiment in the end warns") {
+  // 5 micro-batches a replica, and interleaving needs a multiple of the two stages.
+  std::string odd = small_job;
+  odd.replace(odd.find("size 64"), 7, "size 20");
+  const auto made = imported({{"job.sh", odd}}, on("h100-cluster"));
+  REQUIRE(!made.warnings.empty());
+  CHECK(made.warnings.front().find("as it stands it is refused: made.toml:") != std::string::npos);
+  CHECK(made.text.find("interleave = 3") != std::string::npos);
+}
+
+TEST_CASE("what options together make is left out on request as well") {
+  auto request = on("h100-cluster");
+  request.without = {"recompute-num-layers"};
+  const auto made = imported({{"job.sh", with("--recompute-granularity full --recompute-num-layers 3")}}, request);
+  CHECK(made.errors == Lines{});
+  CHECK(made.value("strategy.recomputation") == "\"full\"");
 }
 
 TEST_CASE("experts of Megatron-LM") {

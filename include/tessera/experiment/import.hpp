@@ -27,7 +27,7 @@ struct ImportRequest {
 /// The text of an experiment: what the files say, with their own names as comments, and what of them it does not say.
 /// Problems go to `diagnostics`, each at its place in the files, and the text is of no use then: what changes the
 /// computation and cannot be said (unless it is one of `without`), what is needed and not there. Names that no table
-/// knows warn. IoError when a file cannot be read.
+/// knows warn, and so does what an experiment is refused for in the end. IoError when a file cannot be read.
 [[nodiscard]] std::string import_experiment(const ImportRequest& request, config::Diagnostics& diagnostics);
 
 /// The formats that can be read: Choice::family is "import format".

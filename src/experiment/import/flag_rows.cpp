@@ -117,19 +117,22 @@ std::span<const FlagRow> flag_rows() {
       {"optimizer optimizer_type name", word, "strategy.optimizer",
        "adam adamw fused_adam megatron_fused_adam distributed_fused_adam=fused mcore_distributed_optim "
        "mcore_distributed_optimizer gpt"},
-      {"overlap_p2p_comm overlap_p2p_communication batch_p2p_comm", timing, "", "exchanges of stages beside computing"},
+      {"overlap_p2p* batch_p2p_comm", timing, "", "exchanges of stages beside computing"},
       {"no_scatter_gather_tensors_in_pipeline", fixed, "strategy.exchange", "whole"},
       {"defer_embedding_wgrad_compute wgrad_deferral_limit bucket_cap_mb ddp_bucket_size ddp_num_buckets "
        "grad_allreduce_chunk_size_mb ddp_pad_buckets_for_high_nccl_busbw overlap_param_gather_with_optimizer_step "
-       "enable_cuda_graph external_cuda_graph cuda_graph_impl cuda_graph_scope use_nccl_ub nccl_ub "
+       "enable_cuda_graph external_cuda_graph cuda_graph* fsdp_double_buffer fsdp_manual_registration "
+       "suggested_communication_unit_size use_flashinfer_fused_rope use_transformer_engine_op_fuser use_nccl_ub "
+       "nccl_ub "
        "nccl_communicator_config_path use_sharp sharp cpu_offloading_num_layers align_param_gather "
        "gc_interval manual_gc manual_gc_interval manual_gc_eval",
        timing, "", "when a library does it"},
       {"tp_comm_overlap_* ub_tp_comm_overlap_cfg disable_tp_comm_* tp_comm_bootstrap_backend tp_comm_atomic_* "
        "tp_comm_bulk_* tp_comm_split_*",
        nothing, "", ""},
-      {"use_torch_fsdp2 use_megatron_fsdp use_custom_fsdp", refused, "",
-       "FSDP of Megatron-LM's; strategy.megatron.data_sharding = \"parameters\" is PyTorch's order"},
+      {"use_torch_fsdp2", fixed, "strategy.data_sharding", "parameters"},
+      {"torch_fsdp2_no_reshard_after_forward", off, "strategy.reshard_after_forward", ""},
+      {"use_megatron_fsdp use_custom_fsdp", nothing, "", ""},  // data_parallel_sharding_strategy says what is cut
       {"data_parallel_sharding_strategy", word, "strategy.data_sharding",
        "no_shard optim optim_grads_params=parameters"},
       {"num_distributed_optimizer_instances", refused, "", "optimizer state that is cut over some of the replicas"},
@@ -159,7 +162,9 @@ std::span<const FlagRow> flag_rows() {
        "straggler* adlr* logger enable_checkpointing resume* val_check_interval limit_* every_n* check_for* "
        "no_check_for_nan_in_loss_and_grad no_barrier_with_level_1_timing barrier_with_l1_time record_memory_history "
        "memory_snapshot_path empty_unused_memory_level result_rejected_tracker_filename rerun_mode error_injection* "
-       "experiment_name inprocess_* enable_ft_package calc_ft_timeouts",
+       "experiment_name test_type launcher mode use_persistent_ckpt_worker no_use_tokenizer_model_from_checkpoint_args "
+       "verify_integrity async_strategy model_provider disable_gloo_process_groups check_weight_hash* export_* use_te "
+       "use_mup mup_* inprocess_* enable_ft_package calc_ft_timeouts",
        nothing, "", ""},
       {"master_addr master_port rdzv* node_rank local_rank rank max_restarts standalone tee redirects log_dir job_name "
        "partition account time output error mpi container* accelerator use_distributed_sampler accumulate_grad_batches "

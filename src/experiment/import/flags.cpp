@@ -82,18 +82,14 @@ std::string key_of(const FlagRow& row, const Flag& flag) {
 
 /// What became of flags that have no key.
 struct Rest {
-  std::vector<std::string> nothing, timing, unknown, without;
+  std::vector<std::string> nothing, timing, unknown;
 };
 
 class Converter {
  public:
-  Converter(const ImportRequest& request, Draft& draft, config::Diagnostics& diagnostics)
-      : request_(request), draft_(draft), diagnostics_(diagnostics) {}
+  Converter(Draft& draft, config::Diagnostics& diagnostics) : draft_(draft), diagnostics_(diagnostics) {}
 
   void convert(const Flag& flag) {
-    if (std::ranges::find(request_.without, flag.name) != request_.without.end() ||
-        std::ranges::find(request_.without, flag.given) != request_.without.end())
-      return rest_.without.push_back(flag.given);
     const FlagRow* row = row_of(flag.name);
     if (row == nullptr) return convert_word(flag);
     switch (row->conversion) {
@@ -118,7 +114,6 @@ class Converter {
       names.erase(std::unique(names.begin(), names.end()), names.end());
       draft_.remarks.push_back(fmt::format("{}: {}.", what, fmt::join(names, ", ")));
     };
-    remark("Left out on request, although it changes the computation", rest_.without);
     remark("Left out, it changes when things are done and not what", rest_.timing);
     remark("Not known to tessera import, left out", rest_.unknown);
     remark("Of no consequence here", rest_.nothing);
@@ -192,7 +187,6 @@ class Converter {
     rest_.timing.push_back(flag.given);
   }
 
-  const ImportRequest& request_;
   Draft& draft_;
   config::Diagnostics& diagnostics_;
   Rest rest_;
@@ -225,8 +219,24 @@ std::optional<std::int64_t> count_in(const Flags& flags, std::string_view name, 
   return std::nullopt;
 }
 
-void apply_flags(const ImportRequest& request, const Flags& flags, Draft& draft, config::Diagnostics& diagnostics) {
-  Converter converter(request, draft, diagnostics);
+Flags without_some(const Flags& flags, const std::vector<std::string>& names, Draft& draft) {
+  Flags kept;
+  std::vector<std::string> left_out;
+  for (const Flag& flag : flags) {
+    const auto is_meant = [&](const std::string& name) { return make_flag(name, {}, {}).name == flag.name; };
+    if (!std::ranges::any_of(names, is_meant))
+      kept.push_back(flag);
+    else if (std::ranges::find(left_out, flag.given) == left_out.end())
+      left_out.push_back(flag.given);
+  }
+  if (!left_out.empty())
+    draft.remarks.push_back(
+        fmt::format("Left out on request, although it changes the computation: {}.", fmt::join(left_out, ", ")));
+  return kept;
+}
+
+void apply_flags(const Flags& flags, Draft& draft, config::Diagnostics& diagnostics) {
+  Converter converter(draft, diagnostics);
   for (const Flag& flag : flags)
     if (find(flags, flag.name) == &flag) converter.convert(flag);
   converter.write_remarks();

@@ -55,6 +55,6 @@ struct FlagRow {
 
 /// Puts what the rows make of the flags into the draft. Refused flags are errors, unless they say no or the request
 /// does without them; what nothing is known of warns. Remarks list what is left out.
-void apply_flags(const ImportRequest& request, const Flags& flags, Draft& draft, config::Diagnostics& diagnostics);
+void apply_flags(const Flags& flags, Draft& draft, config::Diagnostics& diagnostics);
 
 }  // namespace tessera::experiment::importing

@@ -101,6 +101,24 @@ void apply_request(const ImportRequest& request, Draft& draft, config::Diagnosti
   }
 }
 
+/// What `tessera check` would refuse of the text warns: the keys fit the files, and something else does not fit.
+void check_result(const std::string& text, const ImportRequest& request, config::Diagnostics& diagnostics) {
+  const std::string name = request.output.empty() ? "the experiment" : request.output;
+  config::Diagnostics own;
+  InputFiles files;
+  const Parts parts;
+  auto table = config::parse_toml(text, name, own);
+  if (own.ok()) inline_all(*table, {fs::path(request.output).parent_path(), request.folders, files}, own);
+  if (own.ok()) {
+    expand_machine(*table, own);
+    name_untitled(*table, name);
+    table = complete(*table, parts);
+    auto attached = attach(*table, parts.strategies, files, own);
+    if (own.ok()) static_cast<void>(build(*table, own, parts, std::move(attached), true));
+  }
+  for (const std::string& error : own.errors()) diagnostics.warn({}, "as it stands it is refused: " + error);
+}
+
 std::string names_of(const Sources& files) {
   const auto name = [](const SourceFile& file) { return fs::path(file.path).filename().string(); };
   if (files.size() > 4) return fmt::format("{} and {} more", name(files.front()), files.size() - 1);
@@ -119,8 +137,11 @@ std::string import_experiment(const ImportRequest& request, config::Diagnostics&
   draft.remarks.push_back(
       fmt::format("Made by tessera import ({}) from {}.", format.name, one_line(importing::names_of(files))));
   format.read(request, files, draft, diagnostics);
-  if (diagnostics.ok()) importing::apply_request(request, draft, diagnostics);
-  return importing::to_text(draft);
+  if (!diagnostics.ok()) return {};
+  importing::apply_request(request, draft, diagnostics);
+  const std::string text = importing::to_text(draft);
+  importing::check_result(text, request, diagnostics);
+  return text;
 }
 
 std::vector<Choice> import_formats() {

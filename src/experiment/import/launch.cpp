@@ -38,7 +38,7 @@ class LaunchReader {
     put(draft_, "recipe", defaults_.recipe, "the nearest stack, --recipe names another one");
     put(draft_, "strategy.name", std::string("megatron"));
     put_stack();
-    apply_flags(request_, flags_, draft_, diagnostics_);
+    apply_flags(flags_, draft_, diagnostics_);
     read_model();
     read_experts();
     read_gradients();
@@ -155,7 +155,11 @@ void LaunchReader::read_experts() {
   const Flag* every = importing::find(flags_, "moe_layer_freq");
   const bool all_layers = every == nullptr || every->value == "1";
   if (!all_layers) {
-    if (const auto interval = count_in(flags_, "moe_layer_freq", diagnostics_))
+    if (every->value.find_first_not_of("0123456789") != std::string::npos)
+      diagnostics_.error(every->where, fmt::format("{} {}: experts by a pattern of layers are not modelled, only in "
+                                                   "every n-th layer; --without {} has them in all",
+                                                   every->given, every->value, every->given));
+    else if (const auto interval = count_in(flags_, "moe_layer_freq", diagnostics_))
       put(draft_, "model.moe_layer_interval", *interval, every->given);
   }
   if (width && !all_layers && *width != whole_in(draft_, "model.ffn_hidden", 0))
@@ -201,9 +205,10 @@ void LaunchReader::read_recomputation() {
                                           granularity->given, granularity->value));
   const Flag* modules = importing::find(flags_, "recompute_modules");
   if (value == "selective" && modules != nullptr && lower_case(modules->value) != "core_attn")
-    diagnostics_.error(modules->where, fmt::format("{} {}: not modelled by name, only core_attn is; "
-                                                   "strategy.megatron.recomputed_sections lists sections",
-                                                   modules->given, modules->value));
+    diagnostics_.error(modules->where,
+                       fmt::format("{} {}: not modelled by name, only core_attn is; "
+                                   "strategy.megatron.recomputed_sections lists sections; --without {} takes core_attn",
+                                   modules->given, modules->value, modules->given));
   const Flag* layers = first_of({"recompute_num_layers", "activations_checkpoint_num_layers"});
   if (value == "full" && layers != nullptr && is_on(flags_, layers->name) && layers->value != "1")
     diagnostics_.error(layers->where,
@@ -217,6 +222,10 @@ void LaunchReader::read_recomputation() {
 void LaunchReader::read_interleave(std::int64_t pipeline) {
   const std::int64_t layers = whole_in(draft_, "model.layers", 0);
   if (pipeline == 1) return;
+  if (layers == 0 && importing::find(flags_, "num_layers_per_virtual_pipeline_stage") != nullptr && is_set("model"))
+    return diagnostics_.error(where(),
+                              "layers of a chunk, and a model by name: --set strategy.interleave=N says how many "
+                              "chunks these are, and --without num_layers_per_virtual_pipeline_stage");
   if (const auto each = count_in(flags_, "num_layers_per_virtual_pipeline_stage", diagnostics_)) {
     const Flag* flag = importing::find(flags_, "num_layers_per_virtual_pipeline_stage");
     if (layers % (pipeline * *each) != 0)
@@ -260,8 +269,8 @@ std::int64_t LaunchReader::replicas_of(const ChosenMachine& machine, std::int64_
     const std::int64_t nodes = (ranks + machine.devices_per_node - 1) / machine.devices_per_node;
     remedy = fmt::format("--nodes {} has room for one replica", nodes);
   }
-  diagnostics_.error(where(), fmt::format("{} devices are no multiple of tensor x pipeline{} = {}; {}", machine.devices,
-                                          " (x context)", ranks, remedy));
+  diagnostics_.error(where(), fmt::format("{} devices are no multiple of the {} of a replica (tensor x pipeline); {}",
+                                          machine.devices, ranks, remedy));
   return 0;
 }
 
@@ -291,13 +300,20 @@ void LaunchReader::read_batch(std::int64_t replicas) {
   const auto batch = count_in(flags_, "global_batch_size", diagnostics_);
   put(draft_, "workload.global_batch", batch.value_or(each * replicas),
       batch ? "--global-batch-size" : "one micro-batch for each replica, as when --global-batch-size is absent");
+  if (!batch || is_set("workload.global_batch") || *batch % (each * replicas) == 0) return;
+  const Flag* flag = importing::find(flags_, "global_batch_size");
+  diagnostics_.error(flag->where,
+                     fmt::format("{} {} is no multiple of micro-batches of {} for {} replicas: --nodes N or "
+                                 "--set workload.global_batch=N changes that",
+                                 flag->given, *batch, each, replicas));
 }
 
 }  // namespace
 
 void read_launch(const ImportRequest& request, const Sources& files, const Flags& flags, SourceSize size,
                  const LaunchDefaults& defaults, Draft& draft, config::Diagnostics& diagnostics) {
-  LaunchReader(request, files, flags, defaults, draft, diagnostics).read(size);
+  const Flags kept = without_some(flags, request.without, draft);
+  LaunchReader(request, files, kept, defaults, draft, diagnostics).read(size);
 }
 
 }  // namespace tessera::experiment::importing

@@ -51,12 +51,36 @@ std::size_t known_flags(const Flags& flags) {
       std::ranges::count_if(typical, [&](const char* name) { return find(flags, name) != nullptr; }));
 }
 
-Flags launch_line(const ShellScript& script) {
-  Flags best;
+/// The program that a command runs; none where the words stand in a variable.
+const ShellWord* program_of(const ShellCommand& command) {
+  const auto found = std::ranges::find_if(command, [](const ShellWord& word) { return word.text.ends_with(".py"); });
+  return found == command.end() ? nullptr : &*found;
+}
+
+/// Those of Megatron-LM's programs whose models are no decoders, by a part of their names.
+void check_program(const ShellWord& program, const ImportRequest& request, config::Diagnostics& diagnostics) {
+  const std::string name = std::filesystem::path(program.text).filename().string();
+  for (const char* other : {"bert", "t5", "ict", "retro", "vision", "vlm", "mamba", "hybrid", "multimodal", "mimo"}) {
+    const bool is_meant = name.find(other) != std::string::npos;
+    if (!is_meant || std::ranges::find(request.without, name) != request.without.end()) continue;
+    diagnostics.error(program.where,
+                      fmt::format("{}: not modelled: a model that is no decoder of GPT's kind; --without {} "
+                                  "takes its layers for such a one's",
+                                  name, name));
+  }
+}
+
+struct LaunchLine {
+  Flags flags;
+  const ShellWord* program = nullptr;
+};
+
+LaunchLine launch_line(const ShellScript& script) {
+  LaunchLine best;
   for (const auto* commands : {&script.commands, &script.exported}) {
     for (const ShellCommand& command : *commands) {
       Flags flags = flags_in(command);
-      if (known_flags(flags) > known_flags(best)) best = std::move(flags);
+      if (known_flags(flags) > known_flags(best.flags)) best = {std::move(flags), program_of(command)};
     }
   }
   return best;
@@ -108,10 +132,11 @@ void read_script(const ImportRequest& request, const Sources& files, Draft& draf
     return diagnostics.error({files[1].path, 1, 1}, "one script at a time: it is not known what a second one is for");
   const ShellScript script = read_shell(file.text, file.path, variables, diagnostics);
   if (!diagnostics.ok()) return;
-  Flags flags = launch_line(script);
+  auto [flags, program] = launch_line(script);
   if (known_flags(flags) == 0)
     return diagnostics.error({file.path, 1, 1},
                              "no command with options of Megatron-LM such as --num-layers is in this script");
+  if (program != nullptr) check_program(*program, request, diagnostics);
   draft.title = std::filesystem::path(file.path).stem().string();
   const SourceSize size = size_of(script, flags, diagnostics);
   const std::string recipe = recipe_of(flags);

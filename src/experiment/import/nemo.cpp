@@ -105,16 +105,17 @@ class Leaves {
         if (!is_left_out)
           add(*value.table(), path);
         else if (key == "tokenizer" || key == "data" || key == "dataset")
-          add_vocabulary(*value.table(), path);
+          add_sizes(*value.table(), path);
       } else if (!is_left_out) {
         flags_.push_back(make_flag(key, Interpolation(root_, path).resolved(text_of(value)), value.key_where()));
       }
     }
   }
 
-  /// Of the tokenizer its name, which may stand for a vocabulary.
-  void add_vocabulary(const config::Table& table, const std::vector<const config::Table*>& path) {
-    for (const char* key : {"type", "tokenizer_type", "tokenizer_name", "tokenizer_model", "vocab_size", "seq_length"})
+  /// Of the tokenizer its name, which may stand for a vocabulary; of data what NeMo 2 says there of batches.
+  void add_sizes(const config::Table& table, const std::vector<const config::Table*>& path) {
+    for (const char* key : {"type", "tokenizer_type", "tokenizer_name", "tokenizer_model", "vocab_size", "seq_length",
+                            "micro_batch_size", "global_batch_size"})
       if (const config::Value* value = table.find(key); value != nullptr && find(flags_, key) == nullptr)
         flags_.push_back(make_flag(key, Interpolation(root_, path).resolved(text_of(*value)), value->key_where()));
   }
@@ -151,9 +152,11 @@ void read_yaml(const ImportRequest& request, const Sources& files, Draft& draft,
   const auto root = parse_yaml(file.text, file.path, diagnostics);
   if (root == nullptr) return;
   Flags flags = Leaves(*root).flags();
-  if (find(flags, "num_layers") == nullptr)
+  const bool names_model = std::ranges::any_of(request.settings, [](const Setting& one) { return one.key == "model"; });
+  if (find(flags, "num_layers") == nullptr && !names_model)
     return diagnostics.error({file.path, 1, 1},
-                             "no \"num_layers\" in this configuration: it describes no model of NeMo's or Megatron's");
+                             "no \"num_layers\" in this configuration; where a class stands for the model, --set "
+                             "model=NAME names it (tessera list models)");
   draft.title = std::filesystem::path(file.path).stem().string();
   SourceSize size;
   size.nodes = count_in(flags, "num_nodes", diagnostics).value_or(0);

@@ -117,7 +117,8 @@ class YamlReader {
     const std::string_view rest = trim(std::string_view(text).substr(end + 1));
     const int indent = lines_[at_].indent;
     const config::Location at = where(at_, static_cast<std::size_t>(rest.data() - text.data()));
-    if (table.find(key) != nullptr) fail(key_at, fmt::format("\"{}\" is there twice", key));
+    if (table.find(key) != nullptr)
+      diagnostics_.warn(key_at, fmt::format("\"{}\" is there twice, the last one counts as it does in PyYAML", key));
     ++at_;
     if (rest.empty()) {
       if (at_ >= lines_.size() || lines_[at_].indent < indent) return;  // null
