@@ -17,6 +17,13 @@ namespace tessera::workload {
 enum class Phase { training, prompt, generation };
 enum class Recomputation { none, selective, full };
 
+/// How the ranks that share sequences (context parallelism) get at each other's keys and values.
+enum class ContextExchange {
+  ring,        ///< keys and values go round under the attention of those that have come (Liu et al. 2023)
+  all_to_all,  ///< heads for tokens before the core, and back behind it (DeepSpeed Ulysses, Jacobs et al. 2023)
+  all_gather,  ///< all keys and values are gathered (Llama 3, Dubey et al. 2024, section 3.3.2)
+};
+
 /// How one layer is cut and run on a device.
 struct LayerShape {
   std::int64_t sequence = 0;     ///< s: new tokens per sequence (1 in generation)
@@ -35,6 +42,11 @@ struct LayerShape {
   bool pad_width =
       false;  ///< MLPs and experts have ceil(width / ranks) columns a rank, if need be of zeros; false: exactly
   bool flash_attention = false;
+  /// c: ranks that share each sequence. `sequence` is then the part of one of them, `context` all of it. Under a causal
+  /// mask a rank has two pieces, numbers i and 2 c - 1 - i of 2 c, so that all have as much to do.
+  std::int64_t context_parallel = 1;
+  std::int64_t context_rank = 0;  ///< i
+  ContextExchange context_exchange = ContextExchange::ring;
   Phase phase = Phase::training;    ///< dropout and its masks exist in training alone
   std::string datatype = "fp16";    ///< of weights and activations
   std::int64_t gradient_bytes = 4;  ///< per element of the buffer that weight gradients are added to
@@ -50,6 +62,18 @@ struct LayerShape {
   std::int64_t expert_tokens = 0;
   bool casts_weights = false;    ///< for products, in each forward pass; false: once an iteration, behind the update
   const Stack* stack = nullptr;  ///< null: as Megatron-LM of 2022 does
+};
+
+/// A step of that, amid a section's operators.
+struct ExchangeStep {
+  enum class Kind { to_next, to_previous, all_to_all, all_gather, reduce_scatter };
+  Kind kind = Kind::to_next;
+  std::int64_t bytes = 0;  ///< of the message to a neighbour; of collectives as program::Collective counts them
+  /// It begins in front of one operator of the list, and has to be over in front of another one; where these are the
+  /// same, nothing runs beside it.
+  std::size_t begin = 0, end = 0;
+  /// So many operators were put before all others.
+  void move_back(std::size_t operators) { begin += operators, end += operators; }
 };
 
 /// Operators between two points at which a strategy may have to communicate. The backward part runs all of
@@ -71,6 +95,10 @@ struct OperatorSet {
   /// Elements of a token that a row-parallel section makes as a sum over the tensor ranks; 0: a later section sums them
   /// along with its own.
   std::int64_t summed_output = 0;
+  std::vector<ExchangeStep> exchange_steps;           ///< amid `forward`, in order of their beginning and of their end
+  std::vector<ExchangeStep> gradient_exchange_steps;  ///< amid `input_gradient`
+  /// Bytes that the exchanges and what they bring take while the section runs: forward, and backward.
+  std::int64_t exchange_buffers = 0, gradient_exchange_buffers = 0;
 
   [[nodiscard]] std::int64_t kept() const { return kept_input + kept_inside; }
   [[nodiscard]] bool empty() const { return forward.empty(); }

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "context_exchange.hpp"
 #include "cut.hpp"
 #include "expert_ranks.hpp"
 #include "loans.hpp"
@@ -34,6 +35,7 @@ class Checker {
     warn_of_idle_keys();
     check_devices();
     check_tensor();
+    check_context(table_, job_, cut_, diagnostics_);
     check_batch();
     read_experts(table_, job_, cut_, diagnostics_);
     read_sharding(table_, job_, cut_, diagnostics_);
@@ -82,7 +84,7 @@ void Checker::check_devices() {
   for (machine::NodeId device = 0; device < machine.accelerators(); ++device) {
     if (machine.speed[device] > 0) working.push_back(device);
   }
-  const std::int64_t model_parallel = options_.tensor * options_.pipeline;
+  const std::int64_t model_parallel = options_.tensor * options_.context_parallel * options_.pipeline;
   const std::vector<program::DeviceId> usable =
       options_.idle_devices ? tensor_groups(machine, working, options_.tensor) : working;
   if (options_.data == 0)
@@ -107,7 +109,8 @@ void Checker::check_devices() {
     return;
   }
   const bool has_spare = needed < static_cast<std::int64_t>(working.size());
-  error(key, "tensor {} x pipeline {} x data {} = {} devices, but machine {} has {}{}{}", options_.tensor,
+  error(key, "tensor {}{} x pipeline {} x data {} = {} devices, but machine {} has {}{}{}", options_.tensor,
+        cut_.shares_sequences() ? fmt::format(" x context_parallel {}", options_.context_parallel) : "",
         options_.pipeline, options_.data, needed, machine.name, working.size(),
         working.size() == machine.accelerators() ? "" : " that work",
         has_spare ? "; spare_devices = \"idle\" leaves the others out" : "");
@@ -129,8 +132,9 @@ void Checker::check_tensor() {
     error("sequence_parallel",
           "generation makes one token at a time, which cannot be cut along the sequence: "
           "sequence_parallel = false");
-  } else if (job_.workload.sequence < t) {
-    error("sequence_parallel", "tensor = {} is more than the {} tokens of a sequence", t, job_.workload.sequence);
+  } else if (cut_.sequence() < t) {
+    error("sequence_parallel", "tensor = {} is more than the {} tokens of a sequence{}", t, cut_.sequence(),
+          cut_.shares_sequences() ? " on a context-parallel rank" : "");
   }
 }
 

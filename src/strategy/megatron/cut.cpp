@@ -1,5 +1,7 @@
 #include "cut.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +12,12 @@ namespace tessera::strategy::megatron {
 using workload::Phase;
 
 std::string size_text(std::int64_t bytes) { return config::format_rounded(bytes, config::Unit::bytes); }
+
+std::string copies_text(const Options& options) {
+  const std::string context =
+      options.context_parallel > 1 ? fmt::format("context_parallel {} x ", options.context_parallel) : "";
+  return fmt::format("{}data {}", context, options.data);
+}
 
 config::Location where_of(const config::Table& table, const char* key) {
   const config::Value* value = table.find(key);
@@ -23,14 +31,21 @@ std::vector<program::PipelineAction> stage_actions(const Cut& cut, std::uint32_t
   return program::find_pipeline_order(cut.options.schedule)->actions(shape, stage);
 }
 
-std::int64_t Cut::tokens() const {
-  const std::int64_t sequence = workload->phase == Phase::generation ? 1 : workload->sequence;
-  return sequence * options.micro_batch;
+std::int64_t Cut::sequence() const {
+  return workload->phase == Phase::generation ? 1 : workload->sequence / options.context_parallel;
+}
+
+std::int64_t Cut::tokens() const { return sequence() * options.micro_batch; }
+
+// Without a causal mask, and where each rank has all tokens of its heads, all do the same.
+std::uint32_t Cut::context_class(const Place& at) const {
+  const bool is_uneven = model->causal && options.context_exchange != workload::ContextExchange::all_to_all;
+  return is_uneven ? context_rank(at) : 0;
 }
 
 std::int64_t Cut::tensor_element(std::int64_t width, std::int64_t of_one) const {
   const std::int64_t one = of_one > 0 ? of_one : element();
-  const bool is_even = !uses_sequence_parallelism() || workload->sequence % options.tensor == 0;
+  const bool is_even = !uses_sequence_parallelism() || sequence() % options.tensor == 0;
   return is_even ? one : one * options.micro_batch * width;
 }
 
@@ -53,14 +68,14 @@ std::int64_t Cut::context() const {
 
 Place Cut::place(std::uint32_t rank) const {
   const auto t = static_cast<std::uint32_t>(options.tensor);
-  const auto d = static_cast<std::uint32_t>(options.data);
-  return {rank % t, rank / t % d, rank / (t * d)};
+  const auto copies = static_cast<std::uint32_t>(options.copies());
+  return {rank % t, rank / t % copies, rank / (t * copies)};
 }
 
 std::uint32_t Cut::rank(const Place& place) const {
   const auto t = static_cast<std::uint32_t>(options.tensor);
-  const auto d = static_cast<std::uint32_t>(options.data);
-  return (place.stage * d + place.data) * t + place.tensor;
+  const auto copies = static_cast<std::uint32_t>(options.copies());
+  return (place.stage * copies + place.copy) * t + place.tensor;
 }
 
 std::int64_t Cut::expert_tokens(std::uint32_t number, std::uint32_t expert_rank) const {
@@ -70,10 +85,13 @@ std::int64_t Cut::expert_tokens(std::uint32_t number, std::uint32_t expert_rank)
   return std::max<std::int64_t>(1, std::llround(load * static_cast<double>(mean)));
 }
 
-workload::LayerShape Cut::layer_shape(std::uint32_t number, std::uint32_t expert_rank, std::int64_t keys) const {
-  const bool generation = workload->phase == Phase::generation;
+workload::LayerShape Cut::layer_shape(std::uint32_t number, std::uint32_t expert_rank, std::int64_t keys,
+                                      std::uint32_t context_rank) const {
   workload::LayerShape shape;
-  shape.sequence = generation ? 1 : workload->sequence;
+  shape.sequence = sequence();
+  shape.context_parallel = options.context_parallel;
+  shape.context_rank = context_rank;
+  shape.context_exchange = options.context_exchange;
   shape.context = keys != 0 ? keys : context();
   shape.micro_batch = options.micro_batch;
   shape.tensor = options.tensor;
@@ -105,8 +123,10 @@ workload::LayerShape Cut::layer_shape(std::uint32_t number, std::uint32_t expert
   return shape;
 }
 
-workload::LayerOperators Cut::layer(std::uint32_t number, std::uint32_t expert_rank, std::int64_t keys) const {
-  workload::LayerOperators operators = workload::transformer_layer(*model, layer_shape(number, expert_rank, keys));
+workload::LayerOperators Cut::layer(std::uint32_t number, std::uint32_t expert_rank, std::int64_t keys,
+                                    std::uint32_t context_rank) const {
+  workload::LayerOperators operators =
+      workload::transformer_layer(*model, layer_shape(number, expert_rank, keys, context_rank));
   if (options.whole_attention)
     operators.attention_core =
         workload::transformer_layer(*model, core_shape(number, expert_rank, keys)).attention_core;

@@ -16,9 +16,10 @@ namespace tessera::strategy::megatron {
 enum GroupSlot : std::uint32_t {
   tensor_group,
   tensor_beside_group,  ///< of the stream beside: collectives that overlap with weight gradients
-  data_group,           ///< the replicas of this device's share
+  context_group,        ///< context ranks of a replica, which share its sequences
+  data_group,           ///< the copies of this device's share
   data_beside_group,
-  expert_data_group,  ///< those replicas that hold the same experts
+  expert_data_group,  ///< those copies that hold the same experts
   expert_data_beside_group,
   expert_group,         ///< devices over which the experts of a layer are spread
   embedding_group,      ///< first and last stage, which both hold the tied word embedding
@@ -49,14 +50,16 @@ enum Event : std::uint32_t {
   events
 };
 // Loans, and weights on hosts, have slots, channels and events behind these.
-enum PeerSlot : std::uint32_t { previous_stage, next_stage, peer_slots };
+enum PeerSlot : std::uint32_t { previous_stage, next_stage, previous_context, next_context, peer_slots };
 enum Channel : std::uint32_t { activations_channel, gradients_channel, tokens_channel, channels };
+/// Context neighbours exchange nothing else.
+inline constexpr std::uint32_t context_channel = activations_channel;
 
-/// One device's coordinates. Tensor ranks are neighbours, then replicas, then stages (Megatron-LM's order), so that
-/// tensor parallelism stays inside a node where it fits.
+/// One device's coordinates. Tensor ranks are neighbours, then context ranks, then replicas, then stages (Megatron-LM's
+/// order), so that tensor parallelism stays inside a node where it fits.
 struct Place {
   std::uint32_t tensor = 0;
-  std::uint32_t data = 0;
+  std::uint32_t copy = 0;  ///< context rank + c x replica
   std::uint32_t stage = 0;
 };
 
@@ -97,7 +100,9 @@ struct Cut {
 
   [[nodiscard]] bool training() const { return workload->phase == workload::Phase::training; }
   [[nodiscard]] std::int64_t element() const { return workload::bytes_per_element(workload->datatype); }
-  /// New tokens of a micro-batch that pass through the stages at once.
+  /// New tokens of a sequence on a context rank.
+  [[nodiscard]] std::int64_t sequence() const;
+  /// New tokens of a micro-batch that pass through the stages at once, on a context rank.
   [[nodiscard]] std::int64_t tokens() const;
   [[nodiscard]] std::int64_t context() const;  ///< keys and values of a sequence at the end of the iteration
   /// Sums over the tensor ranks belong to kernels at transaction level.
@@ -108,6 +113,16 @@ struct Cut {
   [[nodiscard]] bool uses_user_buffers() const {
     return training() && options.user_buffers && uses_sequence_parallelism();
   }
+  /// Sequences are cut over several ranks.
+  [[nodiscard]] bool shares_sequences() const { return options.context_parallel > 1; }
+  [[nodiscard]] std::uint32_t context_rank(const Place& at) const {
+    return at.copy % static_cast<std::uint32_t>(options.context_parallel);
+  }
+  [[nodiscard]] std::uint32_t replica(const Place& at) const {
+    return at.copy / static_cast<std::uint32_t>(options.context_parallel);
+  }
+  /// Context ranks with the same operators share their code: the first of them.
+  [[nodiscard]] std::uint32_t context_class(const Place& at) const;
   [[nodiscard]] bool uses_sequence_parallelism() const { return options.sequence_parallel && options.tensor > 1; }
   [[nodiscard]] std::int64_t micro_batches_of(std::uint32_t replica) const {
     return replica < fuller_replicas ? micro_batches : micro_batches - 1;
@@ -133,15 +148,15 @@ struct Cut {
   [[nodiscard]] std::int64_t expert_tensor() const {
     return options.expert_tensor > 0 ? options.expert_tensor : options.tensor;
   }
-  /// Devices of a stage, one after another by replica and tensor rank, that hold all experts of a layer once.
+  /// Devices of a stage, one after another by copy and tensor rank, that hold all experts of a layer once.
   [[nodiscard]] std::int64_t expert_devices() const { return expert_tensor() * options.expert_parallel; }
   /// Expert-parallel rank of a device.
   [[nodiscard]] std::uint32_t expert_rank(const Place& at) const {
-    const std::int64_t of_stage = at.data * options.tensor + at.tensor;
+    const std::int64_t of_stage = at.copy * options.tensor + at.tensor;
     return static_cast<std::uint32_t>(of_stage / expert_tensor() % options.expert_parallel);
   }
   /// Devices that hold the same experts.
-  [[nodiscard]] std::int64_t expert_replicas() const { return options.tensor * options.data / expert_devices(); }
+  [[nodiscard]] std::int64_t expert_replicas() const { return options.tensor * options.copies() / expert_devices(); }
   /// The model's layers in a chunk of a stage: first one, and one behind the last.
   [[nodiscard]] std::int64_t first_layer(std::uint32_t stage, std::uint32_t chunk) const {
     return chunk_begin[chunk_index(stage, chunk)];
@@ -155,13 +170,13 @@ struct Cut {
     return workload::layer_kind(*model, number);
   }
   /// Of a kind of the model's layers. `context` 0: as the phase says. MoE layers need the expert-parallel rank.
-  [[nodiscard]] workload::LayerShape layer_shape(std::uint32_t kind, std::uint32_t expert_rank,
-                                                 std::int64_t keys = 0) const;
+  [[nodiscard]] workload::LayerShape layer_shape(std::uint32_t kind, std::uint32_t expert_rank, std::int64_t keys = 0,
+                                                 std::uint32_t context_rank = 0) const;
   /// The same, with all heads where the attention core is not cut.
   [[nodiscard]] workload::LayerShape core_shape(std::uint32_t kind, std::uint32_t expert_rank,
                                                 std::int64_t keys = 0) const;
-  [[nodiscard]] workload::LayerOperators layer(std::uint32_t kind, std::uint32_t expert_rank,
-                                               std::int64_t keys = 0) const;
+  [[nodiscard]] workload::LayerOperators layer(std::uint32_t kind, std::uint32_t expert_rank, std::int64_t keys = 0,
+                                               std::uint32_t context_rank = 0) const;
   /// Tokens that the experts of an expert-parallel rank process for one micro-batch, in a layer of that kind.
   [[nodiscard]] std::int64_t expert_tokens(std::uint32_t kind, std::uint32_t expert_rank) const;
 
@@ -171,6 +186,8 @@ struct Cut {
   }
 };
 
+/// "data 4", or "context_parallel 2 x data 4"
+[[nodiscard]] std::string copies_text(const Options& options);
 /// "12.5 GB"
 [[nodiscard]] std::string size_text(std::int64_t bytes);
 /// Where the value of a key stands, or the table that has none.

@@ -85,14 +85,15 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
     state.updated_dense = held.dense;
     state.updated_expert = held.expert;
   } else {
-    state.updated_dense = cut_over_replicas(state.dense, cut.options.data, cut);
+    state.updated_dense = cut_over_replicas(state.dense, cut.options.copies(), cut);
     state.updated_expert = cut_over_replicas(state.expert, cut.expert_replicas(), cut);
   }
   state.held = cut.options.shards_parameters() ? state.updated() : state.parameters();
   if (!cut.training()) {
     for (std::uint32_t kind = 0; kind < workload::layer_kinds(model); ++kind)
-      state.kv_cache += workload::kv_cache_bytes(model, cut.core_shape(kind, 0, cut.context()),
-                                                 layers_of(cut, stage, kind) * cut.micro_batches);
+      state.kv_cache +=
+          workload::kv_cache_bytes(model, cut.core_shape(kind, 0, cut.context() / cut.options.context_parallel),
+                                   layers_of(cut, stage, kind) * cut.micro_batches);
   }
   state.buffers = buffer_bytes(cut) + unit_buffers(cut, stage) + part_buffers(cut) + cast_buffers(cut);
   return state;

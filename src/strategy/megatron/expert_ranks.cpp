@@ -30,7 +30,7 @@ class ExpertChecks {
 
   /// Experts are spread over the groups of tensor ranks of a replica that hold whole ones, then over replicas.
   void of_ranks() {
-    const std::int64_t t = options_.tensor, parallel = options_.expert_parallel, data = options_.data;
+    const std::int64_t t = options_.tensor, parallel = options_.expert_parallel, copies = options_.copies();
     for (std::uint32_t kind = 0; kind < layer_kinds(model_); ++kind) {
       const std::int64_t experts = layer_kind(model_, kind).experts;
       if (experts % parallel != 0)
@@ -45,17 +45,19 @@ class ExpertChecks {
             "sequence_parallel = true",
             cut_over_, t);
     const std::int64_t groups = t / cut_over_;
-    if (groups == 1 && data % parallel != 0)
-      error("expert_parallel", "expert_parallel = {} does not divide the {} data-parallel replicas", parallel, data);
+    if (groups == 1 && copies % parallel != 0)
+      error("expert_parallel", "expert_parallel = {} does not divide the {} {}", parallel, copies,
+            options_.context_parallel > 1 ? "context ranks of data-parallel replicas" : "data-parallel replicas");
     if (groups == 1) return;
     if (parallel % groups != 0 && groups % parallel != 0)
       error("expert_parallel",
             "expert_parallel = {} and the tensor {} / expert_tensor {} = {} ranks of a replica do not "
             "divide each other",
             parallel, t, cut_over_, groups);
-    else if (parallel > groups && data % (parallel / groups) != 0)
-      error("expert_parallel", "expert_parallel = {} is {} replicas of {} ranks each, which does not divide data = {}",
-            parallel, parallel / groups, groups, data);
+    else if (parallel > groups && copies % (parallel / groups) != 0)
+      error("expert_parallel", "expert_parallel = {} is {} replicas of {} ranks each, which does not divide {} = {}",
+            parallel, parallel / groups, groups, options_.context_parallel > 1 ? "context_parallel x data" : "data",
+            copies);
   }
 
  private:

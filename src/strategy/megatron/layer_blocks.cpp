@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 
+#include "context_exchange.hpp"
 #include "experts.hpp"
 #include "parallel_linear.hpp"
 #include "sharding.hpp"
@@ -23,8 +24,15 @@ struct Part : workload::LayerPart {
   std::function<void(Writer&)> backward;
 };
 
-/// The parts in the order in which they run; experts are one. `has_chunks`: products run beside their collectives.
-std::vector<Part> parts_of(const LayerOperators& layer, const workload::LayerFields& kind, bool has_chunks) {
+/// How parts are written.
+struct Style {
+  bool has_chunks = false;                            ///< products run beside their collectives
+  Activity exchange = Activity::other_communication;  ///< of context ranks
+};
+
+/// The parts in the order in which they run; experts are one.
+std::vector<Part> parts_of(const LayerOperators& layer, const workload::LayerFields& kind, const Style& style) {
+  const bool has_chunks = style.has_chunks;
   std::vector<Part> parts;
   const auto add = [&](LayerSection first, LayerSection last, auto forward, auto backward) {
     parts.push_back({{workload::place_of(first), workload::place_of(last)}, forward, backward});
@@ -59,7 +67,11 @@ std::vector<Part> parts_of(const LayerOperators& layer, const workload::LayerFie
   };
   plain(&LayerOperators::attention_norm);
   column(&LayerOperators::qkv);
-  plain(&LayerOperators::attention_core);
+  const OperatorSet& core = layer.attention_core;
+  add(
+      &LayerOperators::attention_core, &LayerOperators::attention_core,
+      [&core, style](Writer& writer, Activity activity) { core_forward(writer, core, activity, style.exchange); },
+      [&core, style](Writer& writer) { core_backward(writer, core, style.exchange); });
   row(&LayerOperators::projection);
   plain(&LayerOperators::attention_residual);
   plain(&LayerOperators::mlp_norm);
@@ -83,8 +95,8 @@ std::vector<Part> parts_of(const LayerOperators& layer, const workload::LayerFie
 class LayerPasses {
  public:
   LayerPasses(const LayerOperators& layer, const workload::LayerFields& kind, const workload::Recomputed& recomputed,
-              bool has_chunks)
-      : parts_(parts_of(layer, kind, has_chunks)), recomputed_(recomputed) {
+              const Style& style)
+      : parts_(parts_of(layer, kind, style)), recomputed_(recomputed) {
     const auto sections = layer.in_order();
     const auto kept = workload::kept_bytes(layer, recomputed_);
     for (std::size_t i = 0; i < sections.size(); ++i) {
@@ -150,12 +162,16 @@ class LayerPasses {
   std::array<std::int64_t, LayerOperators::section_count> made_again_{};
 };
 
+Style style_of(program::Program& program, const Cut& cut) {
+  return {cut.uses_user_buffers(), context_communication(program, cut)};
+}
+
 }  // namespace
 
 std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, std::uint32_t kind) {
   const LayerOperators layer = cut.layer(kind, 0);
   std::vector<PartBlock> blocks;
-  for (const Part& part : parts_of(layer, cut.kind(kind), cut.uses_user_buffers())) {
+  for (const Part& part : parts_of(layer, cut.kind(kind), style_of(program, cut))) {
     Writer forward(program, cut, "part forward");
     part.forward(forward, Activity::forward);
     blocks.push_back({part, forward.builder().done()});
@@ -164,7 +180,7 @@ std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, st
 }
 
 std::int64_t most_made_again(const Cut& cut, std::uint32_t kind, const workload::Recomputed& recomputed) {
-  return LayerPasses(cut.layer(kind, 0), cut.kind(kind), recomputed, false).most_made_again();
+  return LayerPasses(cut.layer(kind, 0), cut.kind(kind), recomputed, {}).most_made_again();
 }
 
 std::vector<WholeInput> beside_inputs(const Cut& cut, std::uint32_t kind) {
@@ -179,11 +195,11 @@ std::vector<WholeInput> beside_inputs(const Cut& cut, std::uint32_t kind) {
 }
 
 LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey& key) {
-  const LayerOperators layer = cut.layer(key.kind, key.expert_rank, key.keys);
+  const LayerOperators layer = cut.layer(key.kind, key.expert_rank, key.keys, key.context_rank);
   const std::string name = workload::kind_name(*cut.model, key.kind);
   const Unit unit = layer_unit(key.kind);
   LayerBlocks blocks;
-  const LayerPasses passes(layer, cut.kind(key.kind), cut.recomputed[key.stage], cut.uses_user_buffers());
+  const LayerPasses passes(layer, cut.kind(key.kind), cut.recomputed[key.stage], style_of(program, cut));
   Writer forward(program, cut, name + " forward");
   begin_forward(forward, unit);
   passes.forward(forward);

@@ -16,6 +16,7 @@ struct LayerKey {
   std::uint32_t expert_rank = 0;
   std::int64_t keys = 0;    ///< context of a generation step; 0: as the phase says
   std::uint32_t stage = 0;  ///< what runs again
+  std::uint32_t context_rank = 0;
   friend auto operator<=>(const LayerKey&, const LayerKey&) = default;
 };
 [[nodiscard]] LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey& key);

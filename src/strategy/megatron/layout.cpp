@@ -42,11 +42,11 @@ class Grouping {
 /// parts stay alike in collectives over all of them.
 void bind_model_groups(const Cut& cut, Grouping& grouping) {
   const bool is_shared = cut.options.distributed_optimizer;
-  const bool by_tensor_rank = cut.options.tensor > cut.options.data;
+  const bool by_tensor_rank = cut.options.tensor > cut.options.copies();
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<program::DeviceId>> parts;  // of each group
   for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) {
     const Place at = cut.place(rank);
-    parts[{is_shared ? 0 : at.data, by_tensor_rank ? at.tensor : at.data}].push_back(cut.devices[rank]);
+    parts[{is_shared ? 0 : at.copy, by_tensor_rank ? at.tensor : at.copy}].push_back(cut.devices[rank]);
   }
   std::map<std::uint32_t, std::vector<program::DeviceId>> groups;
   for (const auto& [key, part] : parts) groups[key.first].insert(groups[key.first].end(), part.begin(), part.end());
@@ -56,24 +56,28 @@ void bind_model_groups(const Cut& cut, Grouping& grouping) {
 void add_groups(const Cut& cut, program::Program& program) {
   const Options& options = cut.options;
   const std::int64_t t = options.tensor;
-  const std::int64_t d = options.data;
+  const std::int64_t copies = options.copies();
   const std::int64_t whole = cut.expert_devices();
   const bool training = cut.training();
   Grouping grouping(cut, program);
-  const auto tensor = [&](const Place& at) { return at.stage * d + at.data; };
+  const auto tensor = [&](const Place& at) { return at.stage * copies + at.copy; };
   const auto data = [&](const Place& at) { return at.stage * t + at.tensor; };
-  const auto of_stage = [&](const Place& at) { return at.data * t + at.tensor; };
+  const auto of_stage = [&](const Place& at) { return at.copy * t + at.tensor; };
   const auto expert = [&](const Place& at) {
-    return (at.stage * t + at.tensor % cut.expert_tensor()) * t * d + of_stage(at) / whole;
+    return (at.stage * t + at.tensor % cut.expert_tensor()) * t * copies + of_stage(at) / whole;
   };
   const auto expert_data = [&](const Place& at) {
-    return (at.stage * t + at.tensor % whole) * d + of_stage(at) % whole / t;
+    return (at.stage * t + at.tensor % whole) * copies + of_stage(at) % whole / t;
   };
   grouping.bind(tensor_group, tensor);
+  if (cut.shares_sequences()) {
+    grouping.bind(context_group,
+                  [&](const Place& at) { return (at.stage * options.data + cut.replica(at)) * t + at.tensor; });
+  }
   if (has_experts(*cut.model)) grouping.bind(expert_group, expert);
   if (has_experts(*cut.model) && cut.expert_tensor() < t)
     grouping.bind(expert_tensor_group,
-                  [&](const Place& at) { return (at.stage * d * t + of_stage(at)) / cut.expert_tensor(); });
+                  [&](const Place& at) { return (at.stage * copies * t + of_stage(at)) / cut.expert_tensor(); });
   if (cut.is_two_dimensional()) {
     const std::int64_t columns = t / options.tensor_rows;
     grouping.bind(row_group, [&](const Place& at) { return tensor(at) * t + at.tensor / columns; });
@@ -101,7 +105,7 @@ void add_groups(const Cut& cut, program::Program& program) {
   if (cut.model->tied_embeddings && options.pipeline > 1) {
     grouping.bind(embedding_group, [&](const Place& at) {
       const bool holds = at.stage == 0 || at.stage + 1 == options.pipeline;
-      return holds ? at.data * t + at.tensor : std::int64_t{-1};
+      return holds ? at.copy * t + at.tensor : std::int64_t{-1};
     });
   }
 }
@@ -120,29 +124,57 @@ void bind_loan(const Cut& cut, std::size_t number, program::Program& program) {
 
 }  // namespace
 
+namespace {
+
+void bind_stages(const Cut& cut, std::uint32_t rank, program::DeviceProgram& device) {
+  const auto stages = static_cast<std::uint32_t>(cut.options.pipeline);
+  if (stages == 1) return;
+  Place before = cut.place(rank);
+  Place after = before;
+  before.stage = (before.stage + stages - 1) % stages;
+  after.stage = (after.stage + 1) % stages;
+  device.peers[previous_stage] = cut.device(before);
+  device.peers[next_stage] = cut.device(after);
+}
+
+void bind_context(const Cut& cut, std::uint32_t rank, program::DeviceProgram& device) {
+  if (!cut.shares_sequences()) return;
+  const auto ranks = static_cast<std::uint32_t>(cut.options.context_parallel);
+  const Place at = cut.place(rank);
+  const std::uint32_t own = cut.context_rank(at), first = at.copy - own;
+  device.peers[previous_context] = cut.device({at.tensor, first + (own + ranks - 1) % ranks, at.stage});
+  device.peers[next_context] = cut.device({at.tensor, first + (own + 1) % ranks, at.stage});
+}
+
+/// Devices by what `part_of` says of their places.
+void add_alike(const Cut& cut, const char* name, std::int64_t count,
+               const std::function<std::uint32_t(const Place&)>& part_of, program::Program& program) {
+  program::AlikeParts alike{name, {static_cast<std::size_t>(count), std::vector<program::DeviceId>{}}};
+  for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank)
+    alike.parts[part_of(cut.place(rank))].push_back(cut.devices[rank]);
+  program.alike.push_back(std::move(alike));
+}
+
+}  // namespace
+
 void add_layout(const Cut& cut, const machine::Machine& machine, program::Program& program) {
   const auto loans = static_cast<std::uint32_t>(cut.loans.size());
-  const auto stages = static_cast<std::uint32_t>(cut.options.pipeline);
   for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) {
     program::DeviceProgram& device = program.devices[cut.devices[rank]];
     device.groups.assign(group_slots, program::no_group);
     device.peers.assign(peer_slots + loans, program::no_device);
     device.events = events + program::loan_events * loans;
-    if (stages == 1) continue;
-    Place before = cut.place(rank);
-    Place after = before;
-    before.stage = (before.stage + stages - 1) % stages;
-    after.stage = (after.stage + 1) % stages;
-    device.peers[previous_stage] = cut.device(before);
-    device.peers[next_stage] = cut.device(after);
+    bind_stages(cut, rank, device);
+    bind_context(cut, rank, device);
   }
-  program.alike.push_back({"replicas", {static_cast<std::size_t>(cut.options.data), std::vector<program::DeviceId>{}}});
-  program.alike.push_back(
-      {"tensor ranks", {static_cast<std::size_t>(cut.options.tensor), std::vector<program::DeviceId>{}}});
-  for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) {
-    program.alike[0].parts[cut.place(rank).data].push_back(cut.devices[rank]);
-    program.alike[1].parts[cut.place(rank).tensor].push_back(cut.devices[rank]);
-  }
+  const Options& options = cut.options;
+  add_alike(
+      cut, "replicas", options.data, [&](const Place& at) { return cut.replica(at); }, program);
+  add_alike(
+      cut, "tensor ranks", options.tensor, [](const Place& at) { return at.tensor; }, program);
+  if (cut.shares_sequences())
+    add_alike(
+        cut, "context ranks", options.context_parallel, [&](const Place& at) { return cut.context_rank(at); }, program);
   add_groups(cut, program);
   for (std::size_t i = 0; i < loans; ++i) bind_loan(cut, i, program);
   program.ways = ways_of(cut, machine);

@@ -74,12 +74,12 @@ std::vector<std::vector<DeviceId>> listed(const LoanOptions& loan, const Cut& cu
   std::set<std::int64_t> holding;
   for (std::size_t i = 0; i < loan.lenders.size(); ++i) {
     const Place lender = place_in(cut, loan.from, loan.lenders[i]), helper = place_in(cut, loan.to, loan.helpers[i]);
-    if (lender.data != helper.data)
+    if (lender.copy != helper.copy)
       throw InputError(
           fmt::format("device {} is to lend to device {} of another replica", loan.lenders[i], loan.helpers[i]));
-    if (helpers[lender.data][lender.tensor] != no_device)
+    if (helpers[lender.copy][lender.tensor] != no_device)
       throw InputError(fmt::format("device {} lends twice", loan.lenders[i]));
-    helpers[lender.data][lender.tensor] = cut.device(helper);
+    helpers[lender.copy][lender.tensor] = cut.device(helper);
     if (!holding.insert(loan.helpers[i]).second)
       throw InputError(fmt::format("device {} holds twice, allowed: in another loan", loan.helpers[i]));
   }

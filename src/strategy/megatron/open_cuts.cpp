@@ -51,8 +51,16 @@ std::vector<std::int64_t> pipelines(const Options& so_far, const Job& job, std::
   return numbers_to(most, [&](std::int64_t p) { return shares_out(so_far, p * so_far.tensor, devices); });
 }
 
+std::vector<std::int64_t> contexts(const Options& so_far, const Job& job, std::int64_t devices) {
+  const std::int64_t inner = so_far.tensor * so_far.pipeline;
+  const std::int64_t most = std::min(devices / inner, job.workload.sequence / 2);
+  return numbers_to(most, [&](std::int64_t c) {
+    return shares_out(so_far, c * inner, devices) && (c == 1 || job.workload.sequence % (2 * c) == 0);
+  });
+}
+
 std::vector<std::int64_t> replicas(const Options& so_far, const Job&, std::int64_t devices) {
-  const std::int64_t most = devices / (so_far.tensor * so_far.pipeline);
+  const std::int64_t most = devices / (so_far.tensor * so_far.context_parallel * so_far.pipeline);
   return so_far.idle_devices ? numbers_to(most, [](std::int64_t) { return true; }) : std::vector<std::int64_t>{most};
 }
 
@@ -89,6 +97,7 @@ std::vector<std::pair<std::string, Dimension>> all_dimensions() {
   using O = Options;
   return {{"tensor", {{}, &O::tensor, copy_member<&O::tensor>, tensors}},
           {"pipeline", {{}, &O::pipeline, copy_member<&O::pipeline>, pipelines}},
+          {"context_parallel", {{}, &O::context_parallel, copy_member<&O::context_parallel>, contexts}},
           {"data", {{}, &O::data, copy_member<&O::data>, replicas}},
           {"micro_batch", {{}, &O::micro_batch, copy_member<&O::micro_batch>, micro_batches}},
           {"interleave", {{}, &O::interleave, copy_member<&O::interleave>, interleaves}},
@@ -104,12 +113,12 @@ std::vector<std::pair<std::string, Dimension>> all_dimensions() {
 /// Programs are the same where their canonical keys are.
 class Canonical {
  public:
-  using Key = std::tuple<std::array<std::int64_t, 6>, std::string, std::array<int, 5>>;
+  using Key = std::tuple<std::array<std::int64_t, 7>, std::string, std::array<int, 5>>;
 
   Key operator()(const Cut& cut) {
     const Options& o = cut.options;
-    const bool reduces = cut.training() && (o.data > 1 || cut.expert_replicas() > 1);
-    return {{o.tensor, o.pipeline, o.data, o.micro_batch, o.interleave, o.expert_parallel},
+    const bool reduces = cut.training() && (o.copies() > 1 || cut.expert_replicas() > 1);
+    return {{o.tensor, o.context_parallel, o.pipeline, o.data, o.micro_batch, o.interleave, o.expert_parallel},
             schedule(cut),
             {static_cast<int>(o.recomputation), static_cast<int>(cut.uses_sequence_parallelism()),
              static_cast<int>(o.data_sharding), static_cast<int>(reduces && o.distributed_optimizer),

@@ -55,13 +55,29 @@ void add_cuts(config::Schema<Options>& s) {
       .at_most("1000000")
       .otherwise("1")
       .may_be_open();
+  s.integer("context_parallel", &Options::context_parallel,
+            "context-parallel ranks, which share the sequences of a replica: each has a part of every one")
+      .at_least("1")
+      .at_most("1000000")
+      .otherwise("1")
+      .may_be_open();
+  using workload::ContextExchange;
+  s.choice<ContextExchange>("context_exchange", &Options::context_exchange,
+                            {{"ring", ContextExchange::ring},
+                             {"all-to-all", ContextExchange::all_to_all},
+                             {"all-gather", ContextExchange::all_gather}},
+                            "of context_parallel: keys and values go round beside the attention of those that have "
+                            "come; heads are exchanged for tokens before and behind it (Ulysses); or keys and values "
+                            "are gathered, and their gradients scattered")
+      .otherwise("ring");
   s.integer("data", &Options::data, "data-parallel replicas; 0: as many as the machine has room for")
       .at_least("0")
       .at_most("1000000")
       .otherwise("0")
       .may_be_open();
   s.choice<bool>("spare_devices", &Options::idle_devices, {{"error", false}, {"idle", true}},
-                 "devices beyond tensor x pipeline x data: refuse, or leave them out, those of nodes that have too few "
+                 "devices beyond tensor x context_parallel x pipeline x data: refuse, or leave them out, those of "
+                 "nodes that have too few "
                  "for a tensor-parallel group first")
       .otherwise("error");
   s.choice<bool>("uneven_layers", &Options::spread_layers, {{"error", false}, {"spread", true}},

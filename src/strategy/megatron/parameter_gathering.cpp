@@ -33,7 +33,7 @@ void gather_chunk(Writer& beside, const StageBlocks& blocks, const ChunkPlace& a
 
 bool gathers_beside_forward(const Cut& cut) {
   const Options& options = cut.options;
-  return cut.training() && options.overlap_parameter_gathering && options.distributed_optimizer && options.data > 1;
+  return cut.training() && options.overlap_parameter_gathering && options.distributed_optimizer && options.copies() > 1;
 }
 
 void mark_first_passes(std::vector<PipelineAction>& actions) {

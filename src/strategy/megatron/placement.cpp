@@ -81,7 +81,7 @@ std::vector<program::DeviceId> tiled(const Job& job, Cut& cut) {
     throw InputError(
         fmt::format("machine {} is no mesh or torus: stages.devices says where stages stand", job.machine.name));
   const std::vector<Tile> tiles =
-      tiles_of(options.placement.tiles, static_cast<std::size_t>(options.pipeline * options.data));
+      tiles_of(options.placement.tiles, static_cast<std::size_t>(options.pipeline * options.copies()));
   for (const Tile& tile : tiles) {
     if (tile.devices() != options.tensor)
       throw InputError(fmt::format("tile {} has {} devices, and a group has tensor = {}", name_of(tile), tile.devices(),
@@ -98,15 +98,15 @@ std::vector<program::DeviceId> tiled(const Job& job, Cut& cut) {
 
 std::vector<program::DeviceId> listed(const Job& job, Cut& cut) {
   const Options& options = cut.options;
-  const auto wanted = static_cast<std::size_t>(options.tensor * options.data);
+  const auto wanted = static_cast<std::size_t>(options.tensor * options.copies());
   std::vector<program::DeviceId> devices;
   if (options.stages.size() != static_cast<std::size_t>(options.pipeline))
     throw InputError(fmt::format("{} stages, allowed: pipeline = {}", options.stages.size(), options.pipeline));
   for (std::size_t stage = 0; stage < options.stages.size(); ++stage) {
     const std::vector<std::int64_t>& some = options.stages[stage].devices;
     if (some.size() != wanted) {
-      throw InputError(fmt::format("stage {} has {} devices, allowed: tensor {} x data {} = {}", stage, some.size(),
-                                   options.tensor, options.data, wanted));
+      throw InputError(fmt::format("stage {} has {} devices, allowed: tensor {} x {} = {}", stage, some.size(),
+                                   options.tensor, copies_text(options), wanted));
     }
     for (const std::int64_t device : some) {
       if (device >= job.machine.accelerators())
@@ -148,7 +148,7 @@ void place_stages(const Table& table, const Job& job, Cut& cut, Diagnostics& dia
     std::vector<program::DeviceId> devices = is_tiled ? tiled(job, cut) : listed(job, cut);
     if (is_tiled && std::ranges::any_of(cut.options.stages, [](const auto& stage) { return !stage.devices.empty(); }))
       throw InputError("placement has tiles, and stages have devices: allowed is one of them");
-    refuse_dead_and_twice(devices, job.machine, static_cast<std::size_t>(cut.options.tensor * cut.options.data));
+    refuse_dead_and_twice(devices, job.machine, static_cast<std::size_t>(cut.options.tensor * cut.options.copies()));
     std::vector<bool> is_taken(job.machine.devices());
     for (const program::DeviceId device : devices) is_taken[device] = true;
     for (program::DeviceId device = 0; device < job.machine.accelerators(); ++device)

@@ -59,12 +59,19 @@ std::string micro_batches_text(const Cut& cut) {
                      cut.options.data - cut.fuller_replicas);
 }
 
+std::string context_text(const Cut& cut) {
+  config::Table keys;
+  options_schema().write(cut.options, keys);
+  return fmt::format("{}, {}", cut.options.context_parallel, *keys.find("context_exchange")->string());
+}
+
 void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   const Options& options = cut.options;
   auto& lines = plan.description;
   const auto add = [&](const char* key, std::string value) { lines.emplace_back(key, std::move(value)); };
   add("tensor parallel", std::to_string(options.tensor));
   add("pipeline parallel", std::to_string(options.pipeline));
+  if (cut.shares_sequences()) add("context parallel", context_text(cut));
   add("data parallel", std::to_string(options.data));
   if (has_experts(*cut.model)) add("expert parallel", std::to_string(options.expert_parallel));
   if (cut.expert_tensor() < options.tensor) add("expert tensor", std::to_string(cut.expert_tensor()));
@@ -106,8 +113,8 @@ void add_streams(const Cut& cut, program::Program& program) {
   for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) {
     const Place at = cut.place(rank);
     const std::uint32_t expert_rank = cut.expert_load.empty() ? 0 : blocks.load_class(cut.expert_rank(at));
-    const StagePlace place{at.stage, expert_rank, static_cast<std::uint32_t>(cut.micro_batches_of(at.data)),
-                           loans[rank]};
+    const StagePlace place{at.stage, expert_rank, cut.context_class(at),
+                           static_cast<std::uint32_t>(cut.micro_batches_of(cut.replica(at))), loans[rank]};
     const auto [found, added] = streams.try_emplace(place);
     if (added) found->second = add_stage(program, cut, blocks, place);
     program.devices[cut.devices[rank]].streams = found->second;

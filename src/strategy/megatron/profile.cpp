@@ -67,7 +67,7 @@ class WorkReader {
     GroupWork found{{}, what, beside};
     for (const program::DeviceId member : program_.groups[group].members) {
       const auto rank = static_cast<std::uint32_t>(std::ranges::find(cut_.devices, member) - cut_.devices.begin());
-      const auto of_a_stage = static_cast<std::uint32_t>(cut_.options.tensor * cut_.options.data);
+      const auto of_a_stage = static_cast<std::uint32_t>(cut_.options.tensor * cut_.options.copies());
       if (rank / of_a_stage != stage_) return;
       found.ranks.push_back(rank % of_a_stage);
     }

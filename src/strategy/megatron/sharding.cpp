@@ -29,7 +29,7 @@ UnitParameters parameters_of(const Cut& cut, Unit unit, bool own_weight) {
 /// Parameters of a unit that are there only while it is whole.
 std::int64_t gathered_elements(const Cut& cut, Unit unit) {
   const UnitParameters all = used_by(cut, unit);
-  return rounded_up(all.dense, cut.options.data) +
+  return rounded_up(all.dense, cut.options.copies()) +
          (experts_stay(cut) ? 0 : rounded_up(all.expert, cut.expert_replicas()));
 }
 
@@ -89,7 +89,8 @@ std::vector<Unit> units_of(const Cut& cut, std::uint32_t stage, std::uint32_t ch
 }
 
 std::int64_t part_of(const Cut& cut, std::int64_t parameters) {
-  return cut.options.shards_parameters() ? rounded_up(parameters, cut.options.data) / cut.options.data : parameters;
+  return cut.options.shards_parameters() ? rounded_up(parameters, cut.options.copies()) / cut.options.copies()
+                                         : parameters;
 }
 
 std::int64_t part_of_unit(const Cut& cut, Unit unit) {

@@ -46,7 +46,7 @@ class ShardingReader {
   }
 
   void check_sharding() {
-    if (options_.data == 1 && !options_.weights_on_hosts())
+    if (options_.copies() == 1 && !options_.weights_on_hosts())
       error(key(), "{} cuts weights over replicas, and there is one: data = 1", given());
     if (job_.workload.phase == workload::Phase::generation)
       error(key(), "{} would gather all weights for each token: allowed in training and prompt", given());

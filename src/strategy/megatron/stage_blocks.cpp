@@ -29,7 +29,8 @@ StageBlocks::ChunkKey StageBlocks::key(const ChunkPlace& at, bool announce) cons
       std::any_of(layers.begin(), layers.end(), [&](const LayerRun& run) { return is_moe(cut_.kind(run.kind)); });
   return {has_embedding(at), has_head(at),
           std::move(layers), moe ? load_class(at.expert_rank) : 0,
-          announce,          recomputation_class(at.stage)};
+          announce,          recomputation_class(at.stage),
+          at.context_rank};
 }
 
 std::uint32_t StageBlocks::recomputation_class(std::uint32_t stage) const {
@@ -40,7 +41,7 @@ std::uint32_t StageBlocks::recomputation_class(std::uint32_t stage) const {
 
 const LayerBlocks& StageBlocks::layer(const ChunkPlace& at, std::uint32_t kind, std::int64_t keys) {
   const LayerKey key{kind, is_moe(cut_.kind(kind)) ? load_class(at.expert_rank) : 0, keys,
-                     recomputation_class(at.stage)};
+                     recomputation_class(at.stage), at.context_rank};
   const auto [found, added] = layers_.try_emplace(key);
   if (added) found->second = add_layer(program_, cut_, key);
   return found->second;

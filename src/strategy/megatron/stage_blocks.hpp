@@ -10,11 +10,12 @@
 
 namespace tessera::strategy::megatron {
 
-/// One chunk of one stage, for the devices of one expert-parallel rank.
+/// One chunk of one stage, for the devices of one expert-parallel rank and one class of context ranks.
 struct ChunkPlace {
   std::uint32_t stage = 0;
   std::uint32_t chunk = 0;
   std::uint32_t expert_rank = 0;
+  std::uint32_t context_rank = 0;
 };
 
 /// Consecutive layers of one kind.
@@ -49,8 +50,8 @@ class StageBlocks {
   }
 
  private:
-  /// What a chunk's code depends on: edges, layers, the load of its experts, and what runs again.
-  using ChunkKey = std::tuple<bool, bool, std::vector<LayerRun>, std::uint32_t, bool, std::uint32_t>;
+  /// What a chunk's code depends on: edges, layers, the load of its experts, what runs again, and the context rank.
+  using ChunkKey = std::tuple<bool, bool, std::vector<LayerRun>, std::uint32_t, bool, std::uint32_t, std::uint32_t>;
   [[nodiscard]] ChunkKey key(const ChunkPlace& at, bool announce) const;
   /// So do stages that run the same sections again.
   [[nodiscard]] std::uint32_t recomputation_class(std::uint32_t stage) const;

@@ -35,14 +35,14 @@ void write_exchange(program::BlockBuilder& builder, const Cut& cut, const Pipeli
 }
 
 void write_passes(program::Program& program, Writer& main, StageBlocks& blocks, const program::ScheduleLoop& schedule,
-                  std::uint32_t stage, std::uint32_t expert_rank) {
+                  const StagePlace& at) {
   const Cut& cut = main.cut();
   program::StagePasses passes;
   passes.forward = [&](std::uint32_t chunk, bool is_first) {
-    return blocks.forward({stage, chunk, expert_rank}, is_first);
+    return blocks.forward({at.stage, chunk, at.expert_rank, at.context_rank}, is_first);
   };
   passes.backward = [&](std::uint32_t chunk, bool is_last) {
-    return blocks.backward({stage, chunk, expert_rank}, is_last && has_gradient_stream(cut));
+    return blocks.backward({at.stage, chunk, at.expert_rank, at.context_rank}, is_last && has_gradient_stream(cut));
   };
   passes.exchange = [&](program::BlockBuilder& into, const PipelineAction& action) {
     write_exchange(into, cut, action);
@@ -107,7 +107,7 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
     write_layer_by_layer(program, main, blocks, at.expert_rank, at.micro_batches);
   } else {
     if (cut.training()) write_zero_gradients(main, state);
-    write_passes(program, main, blocks, program::fold(actions), stage, at.expert_rank);
+    write_passes(program, main, blocks, program::fold(actions), at);
   }
   if (cut.training()) write_update(main, state);
   for_each_held_loan(program, cut, at.loans,

@@ -10,6 +10,7 @@ namespace tessera::strategy::megatron {
 struct StagePlace {
   std::uint32_t stage = 0;
   std::uint32_t expert_rank = 0;
+  std::uint32_t context_rank = 0;   ///< the first that does the same
   std::uint32_t micro_batches = 1;  ///< of their replica
   LoansOfDevice loans;
   friend auto operator<=>(const StagePlace&, const StagePlace&) = default;

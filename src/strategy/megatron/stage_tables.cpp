@@ -24,7 +24,7 @@ DataTable placement_table(const Cut& cut, const machine::Machine& machine) {
   for (std::uint32_t i = 0; i < cut.devices.size(); ++i) {
     const Place at = cut.place(i);
     stage.push_back(static_cast<std::int32_t>(at.stage));
-    replica.push_back(static_cast<std::int32_t>(at.data));
+    replica.push_back(static_cast<std::int32_t>(cut.replica(at)));
     rank.push_back(static_cast<std::int32_t>(at.tensor));
     device.push_back(static_cast<std::int32_t>(cut.devices[i]));
     x.push_back(machine.places[cut.devices[i]].x);
@@ -165,7 +165,7 @@ std::string lent_text(const Cut& cut, const SameLoans& same) {
     least = std::min(least, bytes);
     most = std::max(most, bytes);
   }
-  const bool is_whole = static_cast<std::int64_t>(same.lent.size()) == cut.options.tensor * cut.options.data;
+  const bool is_whole = static_cast<std::int64_t>(same.lent.size()) == cut.options.tensor * cut.options.copies();
   return fmt::format("{} {} of a micro-batch",
                      is_whole ? "on each device" : fmt::format("on {} of its devices", same.lent.size()),
                      least == most ? size_text(most) : size_text(least) + " to " + size_text(most));

@@ -20,7 +20,7 @@ void reduce(Writer& writer, GroupSlot group, std::int64_t parameters) {
 
 /// From one precision to another.
 void convert(Writer& writer, const char* name, std::int64_t parameters, std::int64_t from, std::int64_t to) {
-  if (from == to || (writer.cut().options.data == 1 && writer.cut().expert_replicas() == 1)) return;
+  if (from == to || (writer.cut().options.copies() == 1 && writer.cut().expert_replicas() == 1)) return;
   const auto op = workload::streaming(workload::OperatorKind::elementwise, name, Bytes{from * parameters},
                                       Bytes{to * parameters}, writer.cut().workload->datatype);
   writer.run({op}, Activity::optimizer);
@@ -30,7 +30,7 @@ void convert(Writer& writer, const char* name, std::int64_t parameters, std::int
 void reduce_over_replicas(Writer& writer, const DeviceState& state, std::int64_t dense, std::int64_t expert) {
   const Cut& cut = writer.cut();
   const std::int64_t buffer = cut.options.gradient_bytes, reduced = cut.options.bytes_to_reduce();
-  if (cut.options.data > 1) writer.run(operators(cut, state).average, Activity::optimizer);
+  if (cut.options.copies() > 1) writer.run(operators(cut, state).average, Activity::optimizer);
   convert(writer, "gradients to be reduced", dense + expert, buffer, reduced);
   reduce(writer, data_group, dense);
   reduce(writer, expert_data_group, expert);
@@ -78,7 +78,7 @@ void gather_weights(Writer& writer, const GatheredWeights& weights) {
 }
 
 bool has_gradient_stream(const Cut& cut) {
-  return cut.training() && cut.options.overlap_gradient_reduction && cut.options.data > 1;
+  return cut.training() && cut.options.overlap_gradient_reduction && cut.options.copies() > 1;
 }
 
 void write_zero_gradients(Writer& writer, const DeviceState& state) {

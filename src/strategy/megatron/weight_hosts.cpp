@@ -18,7 +18,7 @@ constexpr Bytes message_of_control{8};  // that asks, or says that something has
 constexpr std::uint32_t part_buffer_count = 2;
 
 bool is_on_hosts(const Writer& writer) { return writer.cut().options.weights_on_hosts(); }
-bool is_whole(const Cut& cut) { return cut.options.data == 1; }
+bool is_whole(const Cut& cut) { return cut.options.copies() == 1; }
 
 Bytes weights_of(const Cut& cut, Unit unit) { return Bytes{cut.element() * part_of_unit(cut, unit)}; }
 Bytes sums_of(const Cut& cut, Unit unit) { return Bytes{cut.options.bytes_to_reduce() * part_of_unit(cut, unit)}; }

@@ -14,9 +14,11 @@ std::int64_t Writer::members(GroupSlot group) const {
     case tensor_gather_group:
     case tensor_scatter_group:
       return options.tensor;
+    case context_group:
+      return options.context_parallel;
     case data_group:
     case data_beside_group:
-      return options.data;
+      return options.copies();
     case expert_data_group:
     case expert_data_beside_group:
       return cut_.expert_replicas();
@@ -31,7 +33,7 @@ std::int64_t Writer::members(GroupSlot group) const {
     case embedding_group:
       return cut_.model->tied_embeddings && options.pipeline > 1 ? 2 : 1;
     default:
-      return options.tensor * options.pipeline * (options.distributed_optimizer ? options.data : 1);
+      return options.tensor * options.pipeline * (options.distributed_optimizer ? options.copies() : 1);
   }
 }
 

@@ -2,25 +2,15 @@
 #include <algorithm>
 
 #include "context.hpp"
+#include "context_parallel.hpp"
+#include "fused_attention.hpp"
 
 namespace tessera::workload::layer {
 namespace {
 
-/// Keys that one of the new tokens sees: with a window of w tokens those of the last s + w - 1.
-std::int64_t keys_in_sight(const Context& context) {
-  const std::int64_t window = context.layer.sliding_window, all = context.shape.context;
-  return window == 0 ? all : std::min(all, context.shape.sequence + window - 1);
-}
-
-/// Pairs of a query and a key that no mask hides, of one head and sequence. With a causal mask, new token i (of s, at
-/// the end of the context) sees context - s + i + 1 tokens, or as many as its window has.
-std::int64_t pairs_in_sight(const Context& context) {
-  const std::int64_t s = context.shape.sequence, before = context.shape.context - s;
-  if (!context.model.causal) return s * context.shape.context;
-  const std::int64_t window = context.layer.sliding_window;
-  // Of the new tokens, the first ones see fewer than the window has.
-  const std::int64_t growing = window == 0 ? s : std::clamp<std::int64_t>(window - before, 0, s);
-  return growing * before + growing * (growing + 1) / 2 + (s - growing) * window;
+/// New tokens at the end of the context.
+SeenTokens tokens_of(const Context& context) {
+  return {context.shape.sequence, context.shape.context - context.shape.sequence};
 }
 
 /// Sizes of the attention core. Queries that share keys and values are rows of one product (grouped-query attention).
@@ -30,11 +20,11 @@ struct Core {
         queries_per_kv((context.shape.heads_per_rank + context.shape.kv_heads_per_rank - 1) /
                        context.shape.kv_heads_per_rank),
         rows(context.shape.sequence * queries_per_kv),
-        context_length(keys_in_sight(context)),
+        context_length(tokens_of(context).keys(context)),
         head_dim(context.layer.head_dim),
         heads(context.shape.micro_batch * context.shape.heads_per_rank),
         scores(heads * context.shape.sequence * context_length) {
-    visible = heads * pairs_in_sight(context);
+    visible = heads * tokens_of(context).pairs(context);
   }
   std::int64_t groups;
   std::int64_t queries_per_kv;
@@ -46,40 +36,14 @@ struct Core {
   std::int64_t visible;  ///< of those, not masked
 };
 
-void add_kv_cache(const Context& context, OperatorSet& set) {
-  const std::int64_t elements = 2 * context.tokens * context.kv_width;
-  set.forward.push_back(context.stream(OperatorKind::copy, "kv cache", elements, elements));
-}
-
 void add_fused(const Context& context, const Core& core, OperatorSet& set) {
-  const std::int64_t e = context.element;
-  const std::int64_t queries = context.tokens * context.query_width;
-  const std::int64_t keys_values = 2 * context.shape.micro_batch * core.context_length * context.kv_width;
-  const std::int64_t statistics = 4 * core.heads * context.shape.sequence;  // log of the sum of exponentials, FP32
-  Operator forward;
-  forward.kind = OperatorKind::attention;
-  forward.name = "attention";
-  forward.datatype = context.shape.datatype;
-  forward.batch = core.heads;
-  forward.m = context.shape.sequence;
-  forward.n = core.context_length;
-  forward.k = core.head_dim;
-  forward.visible = core.visible;
-  forward.flops = 4 * core.visible * core.head_dim;
-  forward.bytes_read = e * (queries + keys_values);
-  forward.bytes_written = e * queries + (context.training ? statistics : 0);
-  set.forward.push_back(forward);
+  const FusedAttention whole{core.heads, context.shape.sequence, core.context_length, core.visible};
+  set.forward.push_back(whole.forward(context));
   if (!context.training) return;
-  // Five products instead of two: the scores again, then dV, dP, dQ and dK (Dao 2023, section 2.3.2).
-  Operator backward = forward;
-  backward.name = "attention dgrad";
-  backward.flops = forward.flops / 2 * 5;
-  backward.bytes_read = e * (3 * queries + keys_values) + statistics;
-  backward.bytes_written = e * (queries + keys_values);
-  set.input_gradient.push_back(backward);
-  set.kept_inside = statistics;
+  set.input_gradient.push_back(whole.backward(context));
+  set.kept_inside = whole.statistics();
   // The backward kernel reads the output too, which is the next section's input unless that keeps a cast of it.
-  if (context.low) set.kept_inside += e * queries;
+  if (context.low) set.kept_inside += context.element * context.tokens * context.query_width;
 }
 
 void add_unfused_forward(const Context& context, const Core& core, OperatorSet& set) {
@@ -115,6 +79,11 @@ void add_unfused_backward(const Context& context, const Core& core, OperatorSet&
 
 }  // namespace
 
+void add_kv_cache(const Context& context, OperatorSet& set) {
+  const std::int64_t elements = 2 * context.tokens * context.kv_width;
+  set.forward.push_back(context.stream(OperatorKind::copy, "kv cache", elements, elements));
+}
+
 OperatorSet qkv_section(const Context& context) {
   const std::int64_t columns = context.query_width + 2 * context.kv_width;
   const std::int64_t elements = context.tokens * columns;
@@ -138,6 +107,7 @@ OperatorSet qkv_section(const Context& context) {
 }
 
 OperatorSet core_section(const Context& context) {
+  if (context.shape.context_parallel > 1) return context_parallel_core(context);
   const Core core(context);
   OperatorSet set;
   if (!context.training) add_kv_cache(context, set);

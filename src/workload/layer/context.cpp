@@ -44,7 +44,7 @@ LayerShape complete(const Model& model, const LayerFields& kind, LayerShape shap
                     "not {}, {}, {} and {}",
                     shape.sequence, shape.micro_batch, shape.tensor, shape.expert_parallel));
   }
-  if (shape.context == 0) shape.context = shape.sequence;
+  if (shape.context == 0) shape.context = shape.sequence * shape.context_parallel;
   if (shape.context < shape.sequence) {
     throw InputError(fmt::format("context = {} is shorter than the sequence of {} tokens that it contains",
                                  shape.context, shape.sequence));

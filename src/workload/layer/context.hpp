@@ -86,6 +86,8 @@ void add_linear(const Context& context, const Linear& linear, OperatorSet& set);
 
 [[nodiscard]] OperatorSet qkv_section(const Context& context);
 [[nodiscard]] OperatorSet core_section(const Context& context);
+/// The copy of new keys and values to where generation finds them.
+void add_kv_cache(const Context& context, OperatorSet& set);
 [[nodiscard]] OperatorSet projection_section(const Context& context);
 
 [[nodiscard]] LossSections loss_sections(const Context& context);

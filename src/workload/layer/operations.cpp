@@ -99,6 +99,7 @@ void add_operation(const Context& context, const AddedOperation& operation, Oper
   const std::vector<Operator> backward =
       kernels(context, operation, " dgrad", operation.backward, operation.backward_kernels);
   set.input_gradient.insert(set.input_gradient.begin(), backward.begin(), backward.end());
+  for (ExchangeStep& exchange : set.gradient_exchange_steps) exchange.move_back(backward.size());
 }
 
 }  // namespace

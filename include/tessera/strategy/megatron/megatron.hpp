@@ -68,10 +68,12 @@ enum class WeightStreaming {
 
 /// The keys of its [strategy] table.
 struct Options {
-  std::int64_t tensor = 1;       ///< t
-  std::int64_t tensor_rows = 1;  ///< r: linear layers are cut over t / r x r ranks, in both dimensions
-  std::int64_t pipeline = 1;     ///< p
-  std::int64_t data = 0;         ///< d; 0: devices / (t p)
+  std::int64_t tensor = 1;            ///< t
+  std::int64_t tensor_rows = 1;       ///< r: linear layers are cut over t / r x r ranks, in both dimensions
+  std::int64_t pipeline = 1;          ///< p
+  std::int64_t data = 0;              ///< d; 0: devices / (t c p)
+  std::int64_t context_parallel = 1;  ///< c: neighbouring ranks that share the sequences of a replica
+  workload::ContextExchange context_exchange = workload::ContextExchange::ring;
   std::int64_t interleave = 1;   ///< v, model chunks of a stage
   std::int64_t micro_batch = 0;  ///< b, sequences; 0: 1, in generation all of a replica
   bool spread_layers = false;    ///< uneven_layers = "spread": by time, where stages x chunks do not divide the layers
@@ -116,6 +118,9 @@ struct Options {
   std::string sublayers = "operators";  ///< or a configuration of strategy "t3": GEMMs that are summed over the tensor
                                         ///< ranks, with their collectives, at transaction level
 
+  /// Of each weight, where nothing is cut over them: the context ranks of all replicas. Gradients are summed over
+  /// these.
+  [[nodiscard]] std::int64_t copies() const { return data * context_parallel; }
   [[nodiscard]] bool shards_parameters() const { return data_sharding == DataSharding::parameters; }
   [[nodiscard]] bool streams_weights() const { return weight_streaming != WeightStreaming::off; }
   [[nodiscard]] bool weights_on_hosts() const { return weight_streaming == WeightStreaming::hosts; }
