@@ -143,16 +143,19 @@ def megatron(rng, machine):
     if phase == "generation":
         workload["generated"] = rng.randint(1, 5)
     strategy = {"name": '"megatron"', "tensor": tensor, "pipeline": pipeline, "data": data, "spare_devices": '"idle"', "micro_batch": micro}
+    copies, context = data, rng.choice(divisors(data)) if phase != "generation" and rng.random() < 0.4 else 1
+    if context > 1:
+        data = share_sequences(rng, context, tensor, workload, strategy)
     if phase == "training":
         strategy |= {"interleave": chunks, "recomputation": f'"{rng.choice(["none", "selective", "full"])}"', "distributed_optimizer": lower(rng), "overlap_gradient_reduction": lower(rng),
                      "gradient_precision": f'"{rng.choice(["fp32", "fp16"])}"'}
         if chunks == 1:
             strategy["schedule"] = f'"{rng.choice(["gpipe", "1f1b"])}"'
-    if data > 1 and phase != "generation" and rng.random() < 0.3:
+    if copies > 1 and phase != "generation" and rng.random() < 0.3:
         strategy |= {"data_sharding": '"parameters"', "gather_ahead": rng.choice([0, 1, 1, 2, 5])}
         if phase == "training":
             strategy |= {"reshard_after_forward": lower(rng), "reduction_precision": f'"{rng.choice(["auto", "fp16"])}"', "fused_gradient_accumulation": lower(rng), "flat_parameters": lower(rng)}
-    if pipeline == 1 and phase != "generation" and rng.random() < 0.3 and (data > 1 or machine.hosts):
+    if pipeline == 1 and context == 1 and phase != "generation" and rng.random() < 0.3 and (data > 1 or machine.hosts):
         from_hosts = machine.hosts and machine.dead == 0 and (data == 1 or rng.random() < 0.5)
         strategy |= {"weight_streaming": '"hosts"' if from_hosts else '"devices"', "gather_ahead": rng.choice([0, 1, 1, 2, 5])} if data > 1 or from_hosts else {}
         strategy.pop("reshard_after_forward", None)
@@ -163,14 +166,24 @@ def megatron(rng, machine):
         strategy |= {"sequence_parallel": lower(rng), "overlap_tensor_communication": lower(rng)}
     if experts:
         workload["expert_products"] = f'"{rng.choice(["grouped", "single"])}"'
-        strategy |= {"expert_parallel": rng.choice([size for size in divisors(data) if size in (1, 2, 4)]), "expert_imbalance": rng.choice([0, 0, 0.3])}
+        strategy |= {"expert_parallel": rng.choice([size for size in divisors(copies) if size in (1, 2, 4)]), "expert_imbalance": rng.choice([0, 0, 0.3])}
         if tensor > 1 and strategy["sequence_parallel"] == "true" and rng.random() < 0.5:
             groups = tensor // (cut_over := rng.choice([size for size in divisors(tensor) if size < tensor]))
-            strategy |= {"expert_tensor": cut_over, "expert_parallel": rng.choice([size for size in (1, 2, 4) if groups % size == 0 or (size % groups == 0 and data % (size // groups) == 0)])}
+            strategy |= {"expert_tensor": cut_over, "expert_parallel": rng.choice([size for size in (1, 2, 4) if groups % size == 0 or (size % groups == 0 and copies % (size // groups) == 0)])}
     if pipeline > 1 and rng.random() < 0.3:
         strategy["exchange_overhead"] = '"3 us"'
     more = stages(rng, machine, strategy, used) if phase == "training" else ""
     return model + table("workload", workload) + table("strategy", strategy) + more
+
+
+def share_sequences(rng, context, tensor, workload, strategy):
+    """Context ranks in place of replicas: so many of these are left."""
+    strategy["context_parallel"] = context
+    strategy["data"] //= context
+    workload |= {"sequence": 2 * context * rng.choice([4, 8, 17]), "flash_attention": "true", "global_batch": workload["global_batch"] // context}
+    by_heads = ["all-to-all"] if 4 // tensor % context == 0 else []
+    strategy["context_exchange"] = f'"{rng.choice(["ring", "ring", "all-gather", *by_heads])}"'
+    return strategy["data"]
 
 
 SETS = [["full"], ["selective"], ["none"], ["attention_norm"], ["qkv"], ["attention_core"], ["mlp_norm", "projection", "attention_residual"]]
@@ -201,7 +214,7 @@ def stages(rng, machine, strategy, used):
             text += f"devices = {order[stage * used // count:(stage + 1) * used // count]}\n"
         if has_sets and rng.random() < 0.7:
             text += f"recomputation = {str(rng.choice(SETS if experts else SETS + DENSE_SETS))}\n"
-    for _ in range(rng.choice([0, 1, 2]) if count > 1 and strategy["interleave"] == 1 else 0):
+    for _ in range(rng.choice([0, 1, 2]) if count > 1 and strategy["interleave"] == 1 and "context_parallel" not in strategy else 0):
         lender, helper = rng.sample(range(count), 2)
         text += f'\n[[strategy.loans]]\nfrom = {lender}\nto = {helper}\nbytes = "{rng.choice([1, 100, 1000, 1000, 4000])} B"\nlead = {rng.randint(1, 3)}\n'
         if machine.dead == 0 and rng.random() < 0.5:

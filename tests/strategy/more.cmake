@@ -12,5 +12,6 @@ target_sources(test_strategy_mpi PRIVATE ${CMAKE_CURRENT_LIST_DIR}/primepar_exec
                                          ${CMAKE_CURRENT_LIST_DIR}/primepar_linears.cpp)
 target_link_libraries(test_strategy_mpi PRIVATE Eigen3::Eigen MPI::MPI_C)
 
-# By itself: one more file in front of those of primepar would put two of them together whose names clash.
-set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/megatron_stacks.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# By themselves: more files in front of those of primepar would put two of them together whose names clash.
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/megatron_stacks.cpp ${CMAKE_CURRENT_LIST_DIR}/megatron_context.cpp
+                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

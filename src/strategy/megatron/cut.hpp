@@ -50,9 +50,10 @@ enum Event : std::uint32_t {
   events
 };
 // Loans, and weights on hosts, have slots, channels and events behind these.
-enum PeerSlot : std::uint32_t { previous_stage, next_stage, previous_context, next_context, peer_slots };
+enum PeerSlot : std::uint32_t { previous_stage, next_stage, peer_slots };
 enum Channel : std::uint32_t { activations_channel, gradients_channel, tokens_channel, channels };
-/// Context neighbours exchange nothing else.
+/// Context neighbours, who lend each other nothing, and exchange nothing else.
+enum ContextPeerSlot : std::uint32_t { previous_context = peer_slots, next_context, context_peer_slots };
 inline constexpr std::uint32_t context_channel = activations_channel;
 
 /// One device's coordinates. Tensor ranks are neighbours, then context ranks, then replicas, then stages (Megatron-LM's

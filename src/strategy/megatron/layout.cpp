@@ -139,6 +139,7 @@ void bind_stages(const Cut& cut, std::uint32_t rank, program::DeviceProgram& dev
 
 void bind_context(const Cut& cut, std::uint32_t rank, program::DeviceProgram& device) {
   if (!cut.shares_sequences()) return;
+  device.peers.resize(context_peer_slots, program::no_device);
   const auto ranks = static_cast<std::uint32_t>(cut.options.context_parallel);
   const Place at = cut.place(rank);
   const std::uint32_t own = cut.context_rank(at), first = at.copy - own;

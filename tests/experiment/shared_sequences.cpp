@@ -1,0 +1,94 @@
+// Context parallelism on a machine whose messages are known by hand: what an iteration waits for.
+#include <catch2/catch.hpp>
+
+#include "ring_of_replicas.hpp"
+
+namespace tessera::strategy {
+namespace {
+
+/// Each kernel of attention takes so long, backward twice that; nothing else takes time.
+class PerAttention final : public workload::CostModel {
+ public:
+  explicit PerAttention(Time forward) : forward_(forward) {}
+  Time time(const workload::Operator& op, const machine::DeviceSpec&) const override {
+    if (op.kind != workload::OperatorKind::attention) return 0;
+    return op.name == "attention" ? forward_ : 2 * forward_;
+  }
+
+ private:
+  Time forward_;
+};
+
+// A sequence of 64 tokens of 64 numbers in 2 B, on devices of a ring of 1 GB/s, 1 ns a byte, and 1 us.
+Time time_of(std::uint32_t ranks, Time forward, const std::string& extra, workload::Phase phase) {
+  TestJob job = ring_job(0, 1);
+  job.machine = program::machine_of("kind = \"ring\"\ndevices = " + std::to_string(ranks) +
+                                    "\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n");
+  job.machine.device.memory_bandwidth = BytesPerSecond{1'000'000'000'000};
+  job.machine.device.memory_capacity = Bytes{1'000'000'000};
+  job.model.layers = 1;
+  job.workload.global_batch = 1;
+  job.workload.flash_attention = true;
+  job.workload.phase = phase;
+  job.cost = std::make_shared<PerAttention>(forward);
+  Plan plan = job.plan("context_parallel = " + std::to_string(ranks) + "\n" + extra);
+  REQUIRE(job.diagnostics.errors() == std::vector<std::string>{});
+  plan.program.free_reductions = true;
+  CHECK(program::check_program(plan.program, job.machine) == std::vector<std::string>{});
+  const Time time = result_of(job, plan, sim::Laws::all).results.iteration_time;
+  CHECK(result_of(job, plan, sim::Laws::none).results.iteration_time == time);
+  return time;
+}
+
+Time prompt(std::uint32_t ranks, Time forward, const std::string& extra = "") {
+  return time_of(ranks, forward, extra, workload::Phase::prompt);
+}
+/// Without the sum of gradients: a layer of 49,984 parameters, an embedding of 139,264, and a norm of 128, in 4 B. Each
+/// of two ranks sends one half, and then the other one that it has added to.
+Time training(Time forward, const std::string& extra = "") {
+  const Time sum = 2 * (us + (49'984 + 139'264 + 128) * 4 / 2 * 1000);
+  return time_of(2, forward, extra, workload::Phase::training) - sum;
+}
+
+// Keys and values of 32 tokens, 8,192 B, to the neighbour; of 16 tokens, 4,096 B; keys alone of 32 tokens.
+constexpr Time both = us + 8'192'000, half = us + 4'096'000, own_keys = us + 4'096'000;
+
+}  // namespace
+
+TEST_CASE("shared sequences: a ring's exchanges hide behind attention, or attention waits for them") {
+  // Two ranks: their own keys first, while the others come, then those.
+  CHECK(prompt(2, 20 * us) == 20 * us + 20 * us);
+  CHECK(prompt(2, 2 * us) == both + 2 * us);
+  // Four ranks: three exchanges, each of which begins when the one before is over.
+  CHECK(prompt(4, 20 * us) == 4 * 20 * us);
+  CHECK(prompt(4, 2 * us) == 3 * half + 2 * us);
+}
+
+TEST_CASE("shared sequences: backward, gradients go home beside the last step and are added behind it") {
+  // Two ranks: keys and values go back beside the first step, their gradients beside the second one.
+  CHECK(training(20 * us) == (20 + 20) * us + (40 + 40) * us);
+  CHECK(training(2 * us) == both + 2 * us + 2 * both);
+  // With 5 us the exchange hides behind a step backward, 10 us, and not forward.
+  CHECK(training(5 * us) == both + 5 * us + 2 * 10 * us);
+}
+
+TEST_CASE("shared sequences: what runs again sends its keys and values round again") {
+  CHECK(training(2 * us, "recomputation = \"selective\"") == 2 * (both + 2 * us) + 2 * both);
+  CHECK(training(20 * us, "recomputation = \"full\"") == 2 * 40 * us + 80 * us);
+}
+
+TEST_CASE("shared sequences: heads are exchanged for tokens before attention and behind it") {
+  // Half of 4,096 B each of Q, K, V and the output go to the other rank.
+  constexpr Time a = us + 2'048'000;
+  const std::string by_heads = "context_exchange = \"all-to-all\"";
+  CHECK(prompt(2, 20 * us, by_heads) == 3 * a + 20 * us + a);
+  CHECK(training(20 * us, by_heads) == 4 * a + 20 * us + 4 * a + 40 * us);
+}
+
+TEST_CASE("shared sequences: keys and values are gathered before attention of two pieces, and gradients scattered") {
+  const std::string gathered = "context_exchange = \"all-gather\"";
+  CHECK(prompt(2, 20 * us, gathered) == 2 * own_keys + 2 * 20 * us);
+  CHECK(training(20 * us, gathered) == 2 * own_keys + 2 * 20 * us + 2 * own_keys + 2 * 40 * us + 2 * own_keys);
+}
+
+}  // namespace tessera::strategy
