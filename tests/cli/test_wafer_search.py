@@ -58,6 +58,7 @@ class WaferSearch(CliTest):
             (("--set", "machine.device.memory_capacity=8 MB"), 3, r"none of \d+ cuts fits into memory; the nearest, TP \d+, PP \d+.*: .* of 8.00 MB"),
             (("--set", "strategy.tensor=13"), 3, r"none of \d+ cuts can be; the first, TP 13, PP 1: 13 dies, and 12 work"),
             (("--set", "strategy.recomputation=full"), 2, "recomputation: the search finds it, allowed: nothing"),
+            (("--set", "strategy.context_parallel=2"), 2, "context_parallel: the search of name = \"watos\" knows no sequences on several ranks, allowed: 1"),
             (("--set", "strategy.stages=[{devices=[0]}]"), 2, "stages: the search finds it"),
             (("--set", "workload.phase=prompt"), 2, 'strategy watos plans training, allowed: workload.phase = "training"'),
             (("--set", "strategy.tensr=2"), 2, 'unknown key "tensr".*did you mean "tensor"'),

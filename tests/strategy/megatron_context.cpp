@@ -178,12 +178,23 @@ TEST_CASE("context: what cannot be is refused in a line") {
       errors("tensor = 2\ntensor_rows = 2\nsequence_parallel = true") ==
       Lines{
           "strategy.toml:3:15: context_parallel = 4 does not go together with tensor_rows, allowed: tensor_rows = 1"});
+  const std::string by_heads = "context_exchange = \"all-to-all\"";
   CHECK(
-      errors("tensor = 2\ncontext_exchange = \"all-to-all\"") ==
+      errors("tensor = 2\n" + by_heads) ==
       Lines{"strategy.toml:3:20: \"all-to-all\" deals out the 2 heads of a tensor rank to context_parallel = 4 ranks, "
-            "which does not divide them, allowed: \"ring\", \"all-gather\"",
-            "strategy.toml:3:20: \"all-to-all\" deals out the 2 key-value heads of a tensor rank to context_parallel "
-            "= 4 ranks, which does not divide them, allowed: \"ring\", \"all-gather\""});
+            "which does not divide them, allowed: \"ring\", \"all-gather\""});
+  job.model.kv_heads = 2;
+  CHECK(
+      errors(by_heads) ==
+      Lines{"strategy.toml:2:20: \"all-to-all\" deals out the 2 key-value heads of a tensor rank to context_parallel = "
+            "4 ranks, which does not divide them, allowed: \"ring\", \"all-gather\""});
+  CHECK(errors("").empty());
+  job.model.kv_heads = 4;
+  job.model.sliding_window = 8;
+  CHECK(errors("") == Lines{"strategy.toml:1:1: the ring has no windows of attention, and model gpt has some, allowed: "
+                            "\"all-gather\", \"all-to-all\""});
+  CHECK(errors(by_heads).empty());
+  job.model.sliding_window = 0;
   job.workload.sequence = 60;
   CHECK(errors("") == Lines{"strategy.toml:1:20: workload.sequence = 60 is not a multiple of 2 x context_parallel = 8: "
                             "each rank has two pieces of it"});

@@ -165,6 +165,21 @@ TEST_CASE("context parallelism: a rank keeps its share, and the rest of the laye
   }
 }
 
+TEST_CASE("context parallelism: under a window a rank sees less, and all together what the whole sequence does") {
+  // 48 tokens see 5 each, but for the first four: 48 x 5 - (4 + 3 + 2 + 1).
+  constexpr std::int64_t pairs = 48 * 5 - 10, products = 3 * 8;
+  Model model = grouped();
+  model.sliding_window = 5;
+  std::int64_t gathered = 0;
+  for (const std::int64_t rank : {0, 1, 2})
+    gathered += visible(core(model, shape_of(48, 3, ContextExchange::all_gather, rank)).forward);
+  CHECK(gathered == products * pairs);
+  CHECK(visible(core(model, shape_of(48, 2, ContextExchange::all_to_all)).forward) == products * pairs / 2);
+  // A piece of 8 tokens reads the 4 before it as well.
+  CHECK(operator_named(core(model, shape_of(48, 3, ContextExchange::all_gather, 1)).forward, "attention").n == 12);
+  CHECK_THROWS_AS(core(model, shape_of(48, 3, ContextExchange::ring)), InputError);
+}
+
 TEST_CASE("context parallelism: a core that cannot be cut is refused") {
   LayerShape shape = shape_of(48, 4, ContextExchange::ring);
   shape.flash_attention = false;

@@ -43,6 +43,17 @@ void refuse_found_keys(const config::Table& table, config::Diagnostics& diagnost
   }
 }
 
+/// Predictions know no exchanges of context ranks.
+void refuse_context(const config::Table& table, config::Diagnostics& diagnostics) {
+  const config::Value* value = table.find("context_parallel");
+  const auto* ranks = value == nullptr ? nullptr : std::get_if<std::int64_t>(&value->content());
+  if (value != nullptr && (ranks == nullptr || *ranks != 1))
+    diagnostics.error(
+        value->where(),
+        "context_parallel: the search of name = \"watos\" knows no sequences on several ranks, allowed: 1; "
+        "strategy megatron takes it as it stands");
+}
+
 /// Of a table whose plan is still to be found.
 void check_open(const StrategyKind& cut, const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
   cut.schema().check(*without_search(table), diagnostics);
@@ -52,6 +63,7 @@ void check_open(const StrategyKind& cut, const config::Table& table, const Job& 
                       fmt::format("strategy watos places stages on a mesh or torus, and machine {} is none: strategy "
                                   "megatron runs on it",
                                   job.machine.name));
+  refuse_context(table, diagnostics);
   if (job.workload.phase != workload::Phase::training)
     diagnostics.error(place_of(table, "name"), "strategy watos plans training, allowed: workload.phase = \"training\"");
 }
