@@ -32,9 +32,12 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
      "strategy.megatron.interleave", "chunks of each stage"},
     {"sequence_parallel sp sequence_parallelism seq_par tensor_par_comm_type", "strategy.megatron.sequence_parallel",
      ""},
-    {"cp context_parallel context_par context_parallelism ring_attention ulysses cp_comm_type "
-     "hierarchical_context_parallel",
-     "", "context parallelism; strategy.megatron.sequence_parallel cuts norms, dropouts and residuals alone"},
+    {"cp context_parallel context_par context_parallelism", "strategy.megatron.context_parallel", ""},
+    {"ring_attention ulysses cp_comm_type context_parallel_comm", "strategy.megatron.context_exchange",
+     "\"ring\" (p2p), \"all-to-all\" (a2a, Ulysses) or \"all-gather\"; context_parallel says over how many ranks"},
+    {"hierarchical_context_parallel hierarchical_cp a2a_p2p", "",
+     "all-to-all inside of a ring; strategy.megatron.context_exchange is one of both for all context ranks"},
+    {"a2a", "all-to-all", ""},
     {"zero zero_stage zero_optimization zero2 zero3 zero_2 zero_3 fsdp* fully_shard* full_shard hsdp hybrid_shard* "
      "shard_grad_op sharding_strategy data_parallel_shard data_parallel_sharding_strategy reshard_after_forward",
      "",

@@ -1,5 +1,6 @@
 """Rows of inputs/measured/iterations.csv as settings, and their order; scripts/studies/_measured without a simulator."""
 
+import math
 import tomllib
 import unittest
 
@@ -27,8 +28,8 @@ class Rows(unittest.TestCase):
         for source in SOURCES:
             for row in rows_of(source):
                 job = dict(settings(row))
-                degrees = [int(job[f"strategy.{key}"]) for key in ("tensor", "pipeline", "data")]
-                self.assertEqual(degrees[0] * degrees[1] * degrees[2], row.number("gpus"), row.values)
+                degrees = [int(job.get(f"strategy.{key}", 1)) for key in ("tensor", "context_parallel", "pipeline", "data")]
+                self.assertEqual(math.prod(degrees), row.number("gpus"), row.values)
                 self.assertEqual(8 * job["machine.topology.nodes"], row.number("gpus"))
 
     def test_stages_whose_ends_have_one_layer_less(self):
@@ -52,12 +53,15 @@ class Rows(unittest.TestCase):
         self.assertEqual(settings_of(gpu="A100 SXM")["machine.include"], "a100-80g-cluster")
         self.assertEqual(settings_of(gpu="H100 SXM")["machine.include"], "h100-cluster")
 
-    def test_context_parallelism_is_taken_as_replicas(self):
-        self.assertEqual(settings_of(dp="4", cp="2")["strategy.data"], 8)
+    def test_context_ranks_share_the_sequences_of_replicas(self):
+        self.assertEqual(settings_of(dp="4", cp="2")["strategy.data"], "4")
+        self.assertEqual(settings_of(dp="4", cp="2")["strategy.context_parallel"], "2")
+        self.assertNotIn("strategy.context_parallel", settings_of(cp="1"))
         self.assertEqual(compare.cut(row_like(tp="4", pp="1", vp="1", dp="4", cp="2", ep="8", mbs="1")), "t4 d4 c2 e8")
-        for source in SOURCES:  # micro-batches of a replica can be dealt out to c of them
+        for source in SOURCES:  # each rank has two pieces of a sequence
             for row in rows_of(source):
-                self.assertEqual(row.number("gbs") % (row.number("dp") * row.number("cp") * row.number("mbs")), 0, row.values)
+                self.assertEqual(row.number("gbs") % (row.number("dp") * row.number("mbs")), 0, row.values)
+                self.assertEqual(row.number("seq") % (2 * row.number("cp")), 0, row.values)
 
     def test_experts_are_spread_over_replicas(self):
         self.assertEqual(settings_of(ep="8")["strategy.expert_parallel"], "8")

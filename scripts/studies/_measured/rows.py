@@ -52,10 +52,12 @@ def settings(row):
         raise SystemExit(f"{row['source_id']}, {row['model']}: {row['gpus']} GPUs are no whole nodes of {GPUS_PER_NODE}")
     model = [("name", row["model"]), ("layers", row["layers"]), ("hidden", row["hidden"]), ("heads", row["heads"]), ("kv_heads", row["kv_heads"]),
              ("ffn_hidden", row["ffn"]), ("gated_mlp", true(row["gated_mlp"])), ("vocabulary", row["vocab"]), ("max_positions", max(2048, row.number("seq")))]
-    strategy = [("tensor", row["tp"]), ("pipeline", row["pp"]), ("data", replicas(row)), ("interleave", chunks(row)), ("micro_batch", row["mbs"]),
+    strategy = [("tensor", row["tp"]), ("pipeline", row["pp"]), ("data", row["dp"]), ("interleave", chunks(row)), ("micro_batch", row["mbs"]),
                 ("recomputation", recomputation(row)), ("sequence_parallel", true(row["seq_parallel"]))]
     if row.source.startswith("narayanan"):
         strategy.append(("overlap_gradient_reduction", str(row["overlap_grad_reduce"].startswith("torch DDP")).lower()))
+    if row["cp"] != "1":
+        strategy.append(("context_parallel", row["cp"]))
     if row["ep"] != "1":
         strategy.append(("expert_parallel", row["ep"]))
     if row["grad_precision"].startswith(("fp32", "fp16", "bf16")):
@@ -70,11 +72,6 @@ def settings(row):
 
 def true(text):
     return "true" if text.startswith("yes") else "false"
-
-
-def replicas(row):
-    """Context parallelism of c is not modelled: c replicas, each with a c-th of the micro-batches, compute as much."""
-    return row.number("dp") * row.number("cp")
 
 
 def chunks(row):
