@@ -271,8 +271,8 @@ class HelpByName(CliTest):
     def test_words_of_other_tools(self):
         said = self.tessera("help", "--", "--tensor-model-parallel-size").stdout
         self.assertTrue(said.startswith('--tensor-model-parallel-size: it is "tensor" of [strategy.megatron] here\n\n[strategy.megatron]\n  tensor: '), said)
-        said = self.tessera("help", "context_parallel", code=2).stderr
-        self.assertRegex(said, r'^tessera help: "context_parallel": not modelled: context parallelism; .*\n$')
+        said = self.tessera("help", "hierarchical_context_parallel", code=2).stderr
+        self.assertRegex(said, r'^tessera help: "hierarchical_context_parallel": not modelled: all-to-all inside of a ring; .*\n$')
 
 
 class ListsAtOnce(CliTest):

@@ -1,5 +1,9 @@
 // Context parallelism on a machine whose messages are known by hand: what an iteration waits for.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "ring_of_replicas.hpp"
 
@@ -89,6 +93,35 @@ TEST_CASE("shared sequences: keys and values are gathered before attention of tw
   const std::string gathered = "context_exchange = \"all-gather\"";
   CHECK(prompt(2, 20 * us, gathered) == 2 * own_keys + 2 * 20 * us);
   CHECK(training(20 * us, gathered) == 2 * own_keys + 2 * 20 * us + 2 * own_keys + 2 * 40 * us + 2 * own_keys);
+}
+
+TEST_CASE("shared sequences: a search that may share them finds the fastest cut of all") {
+  TestJob job = ring_job(0, 1);
+  job.model = gpt(4, 64, 4, 128);
+  job.workload.global_batch = 2;
+  job.workload.flash_attention = true;
+  job.cost = std::make_shared<PerAttention>(20 * us);
+  job.evaluator = sim::make_evaluator(job.machine, *job.cost);
+  const auto evaluations = job.evaluations();
+  Time best = std::numeric_limits<Time>::max();
+  std::size_t cuts = 0;
+  for (const int tensor : {1, 2, 4}) {
+    for (const int context : {1, 2, 4}) {
+      for (const int pipeline : {1, 2, 4}) {
+        const Plan plan =
+            job.plan(fmt::format("tensor = {}\ncontext_parallel = {}\npipeline = {}", tensor, context, pipeline));
+        if (!job.diagnostics.ok()) continue;
+        ++cuts;
+        best = std::min(best, evaluations.one(plan.program).time);
+      }
+    }
+  }
+  const auto table = config::parse_toml("tensor = \"any\"\ncontext_parallel = \"any\"\npipeline = \"any\"",
+                                        "strategy.toml", job.diagnostics);
+  job.diagnostics = {};
+  const Searched found = megatron::kind().search(*table, job.job_with(evaluations));
+  CHECK(found.report->found.judged.size() == cuts);
+  CHECK(found.report->found.ranked.front().evaluation.time == best);
 }
 
 }  // namespace tessera::strategy
