@@ -4,6 +4,7 @@
 #include <set>
 
 #include "experiment/import/flags.hpp"
+#include "experiment/import/launch_layers.hpp"
 #include "importing.hpp"
 #include "tessera/base/foreign_words.hpp"
 
@@ -274,6 +275,47 @@ TEST_CASE("experts of Megatron-LM") {
   CHECK(made.value("model.experts_per_token") == "2");
   CHECK(made.value("model.ffn_hidden") == "1024");
   CHECK(made.value("strategy.expert_parallel") == "4");
+}
+
+TEST_CASE("which layers have experts") {
+  const auto sequence = [](const std::string& value) {
+    config::Diagnostics diagnostics;
+    const auto kinds =
+        importing::expert_sequence(importing::make_flag("--moe-layer-freq", value, {"f", 1, 1}), diagnostics);
+    CHECK((diagnostics.ok() || kinds.empty()));
+    return diagnostics.ok() ? kinds : Lines{"refused"};
+  };
+  CHECK(sequence("1") == Lines{});
+  CHECK(sequence("2") == Lines{"moe", "dense"});  // layers 0, 2, 4, ... have experts
+  CHECK(sequence("3") == Lines{"moe", "dense * 2"});
+  CHECK(sequence("([0]*3+[1]*58)") == Lines{"dense * 3", "moe * 58"});
+  CHECK(sequence("[0, 1]*2 + [1]") == Lines{"dense", "moe", "dense", "moe", "moe"});
+  for (const char* wrong : {"", "x", "[2]", "[0]*", "[0]*0", "[0", "[0]+", "[0]*3x"})
+    CHECK(sequence(wrong) == Lines{"refused"});
+}
+
+TEST_CASE("dense layers before those with experts, of another width, and shared experts") {
+  const auto made = imported(
+      {{"job.sh", with("--num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 1024 --moe-layer-freq '([0]*2+[1]*22)' "
+                       "--moe-shared-expert-intermediate-size 2048")}},
+      on("h100-cluster"));
+  CHECK(made.errors == Lines{});
+  REQUIRE(made.built != nullptr);
+  const workload::Model& model = *made.built->model;
+  // Of an MLP 3 x 2048 x its width: two layers of 8,192, and 22 of 8 + 2 experts of 1,024 with a router of 2048 x 8.
+  const std::int64_t h = 2048,
+                     attention = 2 * h * h + 2 * h * 512 + 2 * h;  // four heads of 128 for keys and values; two norms
+  CHECK(workload::parameter_count(model) ==
+        24 * attention + 2 * 3 * h * 8192 + 22 * (3 * h * 1024 * 10 + h * 8) + 2 * 32000 * h + h);
+}
+
+TEST_CASE("windows") {
+  CHECK(imported({{"job.sh", with("--window-size 1023,0")}}, on("h100-cluster")).value("model.sliding_window") ==
+        "1024");
+  CHECK(errors_with("--window-size x").front().find("--window-size: expected tokens before and behind") !=
+        std::string::npos);
+  CHECK(errors_with("--window-size 127,0 --window-attn-skip-freq 2").front().find("windows in some layers") !=
+        std::string::npos);
 }
 
 TEST_CASE("a configuration of NeMo's launcher, its sums and names resolved") {

@@ -93,7 +93,7 @@ void put_steps(const std::vector<ChakraTrace>& traces, const std::vector<Steps>&
     classes.emplace_back(ranks, &code);
   }
   std::ranges::sort(classes);
-  DraftList list{"step", {}};
+  DraftList list{"strategy", "step", {}};
   for (const auto& [ranks, code] : classes)
     for (const std::string& step : *code)
       list.items.push_back(fmt::format("devices = \"{}\", {}", ranges_of(ranks), step));
@@ -101,7 +101,7 @@ void put_steps(const std::vector<ChakraTrace>& traces, const std::vector<Steps>&
 }
 
 void put_groups(const ChakraJob& job, Draft& draft) {
-  DraftList list{"group", {}};
+  DraftList list{"strategy", "group", {}};
   for (const auto& [group, ranks] : job.groups) {
     std::vector<std::int64_t> members = ranks;
     std::ranges::sort(members);

@@ -42,9 +42,10 @@ std::string comment(std::string_view text) {
   return lines + line + '\n';
 }
 
-std::string lists_of(const Draft& draft) {
+std::string lists_of(const Draft& draft, std::string_view section) {
   std::string text;
   for (const DraftList& list : draft.lists) {
+    if (list.section != section) continue;
     text += list.key + " = [\n";
     for (const std::string& item : list.items) text += "  { " + item + " },\n";
     text += "]\n";
@@ -94,7 +95,7 @@ std::string to_text(const Draft& draft) {
       if (dot != std::string::npos && entry.key.compare(0, dot, section) == 0)
         lines += line_of(entry.key.substr(dot + 1), entry);
     }
-    if (section == "strategy") lines += lists_of(draft);
+    lines += lists_of(draft, section);
     if (!lines.empty()) text += fmt::format("\n[{}]\n{}", section, lines);
   }
   return text;

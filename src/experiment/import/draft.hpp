@@ -15,9 +15,9 @@ struct DraftKey {
   std::string note;  ///< behind it as a comment: what the source calls it
 };
 
-/// A list of inline tables, a line each: the groups and steps of a script.
+/// A list of inline tables, a line each: the groups and steps of a script, kinds of layers.
 struct DraftList {
-  std::string key;
+  std::string section, key;
   std::vector<std::string> items;  ///< "op = \"send\", peer = 1": TOML without the braces
 };
 
@@ -25,7 +25,7 @@ struct Draft {
   std::string title;
   std::vector<DraftKey> keys;
   std::vector<std::string> remarks;  ///< comments at the top of the file, a paragraph each
-  std::vector<DraftList> lists;      ///< of [strategy], behind its other keys
+  std::vector<DraftList> lists;      ///< behind the other keys of their sections
 };
 
 /// Replaces the key, or adds it.

@@ -56,7 +56,7 @@ std::span<const FlagRow> flag_rows() {
        "attention_softmax_in_fp32 attention_type",
        nothing, "", ""},
       {"qk_layernorm qk_l2_norm", refused, "", "norms of queries and keys"},
-      {"window_size", refused, "", "attention over a window; model.sliding_window refuses sequences beyond it"},
+      {"window_size window_attn_skip_freq", by_hand, "", ""},
       {"fp32_residual_connection", refused, "", "residuals in FP32"},
       {"multi_latent_attention q_lora_rank kv_lora_rank", on, "", ""},
       {"qk_head_dim qk_pos_emb_head_dim v_head_dim", refused, "", "attention over compressed keys and values (MLA)"},

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "launch_layers.hpp"
+
 namespace tessera::experiment::importing {
 namespace {
 
@@ -40,7 +42,7 @@ class LaunchReader {
     put_stack();
     apply_flags(flags_, draft_, diagnostics_);
     read_model();
-    read_experts();
+    read_layer_kinds(flags_, draft_, diagnostics_);
     read_gradients();
     read_recomputation();
     read_cut(size);
@@ -78,7 +80,6 @@ class LaunchReader {
 
   void read_model();
   void read_vocabulary();
-  void read_experts();
   void read_gradients();
   void read_recomputation();
   void read_cut(SourceSize size);
@@ -142,42 +143,6 @@ void LaunchReader::read_vocabulary() {
   if (importing::find(flags_, "merge_file") != nullptr)
     return put(draft_, "model.vocabulary", std::int64_t{50257}, "a vocabulary with merges, taken for GPT-2's");
   need("model.vocabulary", "--vocab-size");
-}
-
-void LaunchReader::read_experts() {
-  const std::int64_t experts = whole_in(draft_, "model.experts", 0);
-  if (experts == 0) return;
-  if (find(draft_, "model.experts_per_token") == nullptr)
-    put(draft_, "model.experts_per_token", std::int64_t{2}, "--moe-router-topk, 2 when absent");
-  const auto width = count_in(flags_, "moe_ffn_hidden_size", diagnostics_);
-  const std::int64_t expert_width =
-      width ? *width : whole_in(draft_, "model.ffn_hidden", 4 * whole_in(draft_, "model.hidden", 0));
-  const Flag* every = importing::find(flags_, "moe_layer_freq");
-  const bool all_layers = every == nullptr || every->value == "1";
-  if (!all_layers) {
-    if (every->value.find_first_not_of("0123456789") != std::string::npos)
-      diagnostics_.error(every->where, fmt::format("{} {}: experts by a pattern of layers are not modelled, only in "
-                                                   "every n-th layer; --without {} has them in all",
-                                                   every->given, every->value, every->given));
-    else if (const auto interval = count_in(flags_, "moe_layer_freq", diagnostics_))
-      put(draft_, "model.moe_layer_interval", *interval, every->given);
-  }
-  if (width && !all_layers && *width != whole_in(draft_, "model.ffn_hidden", 0))
-    diagnostics_.error(importing::find(flags_, "moe_ffn_hidden_size")->where,
-                       "experts and dense layers of different widths: not modelled beside each other");
-  if (width) put(draft_, "model.ffn_hidden", *width, "--moe-ffn-hidden-size");
-  if (const auto shared = count_in(flags_, "moe_shared_expert_intermediate_size", diagnostics_)) {
-    if (expert_width == 0 || *shared % expert_width != 0)
-      diagnostics_.error(importing::find(flags_, "moe_shared_expert_intermediate_size")->where,
-                         fmt::format("shared experts of {} columns: not modelled, those that are have a multiple of "
-                                     "an expert's {}",
-                                     *shared, expert_width));
-    else
-      put(draft_, "model.shared_experts", *shared / expert_width, "--moe-shared-expert-intermediate-size");
-  }
-  const Flag* capacity = importing::find(flags_, "moe_expert_capacity_factor");
-  if (capacity != nullptr && is_on(flags_, "moe_expert_capacity_factor"))
-    put(draft_, "strategy.capacity_factor", std::strtod(capacity->value.c_str(), nullptr), capacity->given);
 }
 
 /// megatron/training/arguments.py: BF16 adds gradients up and reduces them in FP32 unless --grad-reduce-in-bf16.

@@ -1,0 +1,140 @@
+#include "launch_layers.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace tessera::experiment::importing {
+namespace {
+
+/// "[a, b] * n + [c]", of zeros and ones: megatron/training/arguments.py hands it to Python.
+class LayerPattern {
+ public:
+  explicit LayerPattern(std::string_view text) {
+    for (const char c : text)
+      if (c != ' ' && c != '(' && c != ')') text_ += c;
+  }
+
+  /// Empty where it is something else.
+  std::vector<std::string> sequence() {
+    std::vector<std::string> all;
+    do {
+      const std::vector<std::string> list = one_list();
+      const std::int64_t times = taken('*') ? number() : 1;
+      if (list.empty() || times < 1 || times > 100'000) return {};
+      if (list.size() == 1)
+        all.push_back(times == 1 ? list[0] : fmt::format("{} * {}", list[0], times));
+      else
+        for (std::int64_t i = 0; i < times; ++i) all.insert(all.end(), list.begin(), list.end());
+    } while (taken('+'));
+    return at_ == text_.size() ? all : std::vector<std::string>{};
+  }
+
+ private:
+  bool taken(char c) {
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  /// -1 where there is none.
+  std::int64_t number() {
+    std::int64_t value = -1;
+    const char* end = text_.data() + text_.size();
+    const auto [parsed, problem] = std::from_chars(text_.data() + at_, end, value);
+    if (problem != std::errc{}) return -1;
+    at_ = static_cast<std::size_t>(parsed - text_.data());
+    return value;
+  }
+  std::vector<std::string> one_list() {
+    std::vector<std::string> list;
+    if (!taken('[')) return {};
+    do {
+      const std::int64_t value = number();
+      if (value != 0 && value != 1) return {};
+      list.emplace_back(value == 1 ? "moe" : "dense");
+    } while (taken(','));
+    return taken(']') ? list : std::vector<std::string>{};
+  }
+
+  std::string text_;
+  std::size_t at_ = 0;
+};
+
+/// Columns that all tokens take besides, as a number of experts.
+std::int64_t shared_experts(const Flags& flags, std::int64_t width, config::Diagnostics& diagnostics) {
+  const auto columns = count_in(flags, "moe_shared_expert_intermediate_size", diagnostics);
+  if (!columns) return 0;
+  if (width > 0 && *columns % width == 0) return *columns / width;
+  diagnostics.error(find(flags, "moe_shared_expert_intermediate_size")->where,
+                    fmt::format("shared experts of {} columns: not modelled, those that are have a multiple of an "
+                                "expert's {}",
+                                *columns, width));
+  return 0;
+}
+
+/// --window-size LEFT,0: tokens before a token that it attends to.
+void read_window(const Flags& flags, Draft& draft, config::Diagnostics& diagnostics) {
+  const Flag* window = find(flags, "window_size");
+  if (window == nullptr || !is_on(flags, "window_size")) return;
+  const std::size_t digits = std::min(window->value.find_first_of("0123456789"), window->value.size());
+  std::int64_t before = 0;
+  const char* end = window->value.data() + window->value.size();
+  const bool is_number = std::from_chars(window->value.data() + digits, end, before).ec == std::errc{};
+  const Flag* skips = find(flags, "window_attn_skip_freq");
+  if (skips != nullptr && is_on(flags, "window_attn_skip_freq"))
+    diagnostics.error(skips->where, fmt::format("{} {}: windows in some layers; --without {} has them in all, and "
+                                                "model.layer_kinds says which have one",
+                                                skips->given, skips->value, skips->given));
+  else if (is_number && before >= 1)
+    put(draft, "model.sliding_window", before + 1, window->given + " " + window->value);
+  else
+    diagnostics.error(window->where, fmt::format("{}: expected tokens before and behind, such as 4096,0, found \"{}\"",
+                                                 window->given, window->value));
+}
+
+}  // namespace
+
+std::vector<std::string> expert_sequence(const Flag& flag, config::Diagnostics& diagnostics) {
+  const bool is_number = !flag.value.empty() && flag.value.find_first_not_of("0123456789") == std::string::npos;
+  if (is_number) {
+    const auto interval = count_in({flag}, flag.name, diagnostics);
+    if (!interval || *interval == 1) return {};
+    return {"moe", *interval == 2 ? "dense" : fmt::format("dense * {}", *interval - 1)};
+  }
+  std::vector<std::string> sequence = LayerPattern(flag.value).sequence();
+  if (sequence.empty())
+    diagnostics.error(flag.where, fmt::format("{}: expected n, or a pattern such as \"([0]*3+[1]*58)\", found \"{}\"",
+                                              flag.given, flag.value));
+  return sequence;
+}
+
+void read_layer_kinds(const Flags& flags, Draft& draft, config::Diagnostics& diagnostics) {
+  read_window(flags, draft, diagnostics);
+  const std::int64_t experts = whole_in(draft, "model.experts", 0);
+  if (experts == 0) return;
+  if (find(draft, "model.experts_per_token") == nullptr)
+    put(draft, "model.experts_per_token", std::int64_t{2}, "--moe-router-topk, 2 when absent");
+  const std::int64_t dense = whole_in(draft, "model.ffn_hidden", 4 * whole_in(draft, "model.hidden", 0));
+  const std::int64_t width = count_in(flags, "moe_ffn_hidden_size", diagnostics).value_or(dense);
+  const std::int64_t shared = shared_experts(flags, width, diagnostics);
+  const Flag* capacity = find(flags, "moe_expert_capacity_factor");
+  if (capacity != nullptr && is_on(flags, "moe_expert_capacity_factor"))
+    put(draft, "strategy.capacity_factor", std::strtod(capacity->value.c_str(), nullptr), capacity->given);
+  put(draft, "model.ffn_hidden", width, width == dense ? "" : "--moe-ffn-hidden-size");
+  if (shared > 0) put(draft, "model.shared_experts", shared, "--moe-shared-expert-intermediate-size");
+  const Flag* every = find(flags, "moe_layer_freq");
+  const std::vector<std::string> sequence =
+      every == nullptr ? std::vector<std::string>{} : expert_sequence(*every, diagnostics);
+  if (sequence.empty()) return;
+  config::Array kinds;
+  for (const std::string& one : sequence) kinds.push_back({one, {}});
+  put(draft, "model.layer_sequence", kinds, every->given + " " + every->value);
+  draft.lists.push_back({"model",
+                         "layer_kinds",
+                         {fmt::format("name = \"dense\", experts = 0, experts_per_token = 0, shared_experts = 0, "
+                                      "ffn_hidden = {}",
+                                      dense),
+                          "name = \"moe\""}});
+}
+
+}  // namespace tessera::experiment::importing
