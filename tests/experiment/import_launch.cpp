@@ -296,8 +296,9 @@ TEST_CASE("which layers have experts") {
 
 TEST_CASE("dense layers before those with experts, of another width, and shared experts") {
   const auto made = imported(
-      {{"job.sh", with("--num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 1024 --moe-layer-freq '([0]*2+[1]*22)' "
-                       "--moe-shared-expert-intermediate-size 2048")}},
+      {{"job.sh",
+        with("--num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 1024 --moe-layer-freq '([0]*2+[1]*22)' "
+             "--moe-shared-expert-intermediate-size 2048")}},
       on("h100-cluster"));
   CHECK(made.errors == Lines{});
   REQUIRE(made.built != nullptr);
