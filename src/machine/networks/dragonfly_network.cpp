@@ -19,8 +19,9 @@ void build_dragonfly(const DragonflyShape& shape, Machine& machine) {
     const NodeId router = device / shape.devices_per_router;
     builder.add_link(device, node(router), shape.device_bandwidth, before, nic);
     builder.add_link(node(router), device, shape.device_bandwidth, behind, nic);
-    machine.places.push_back(
-        {static_cast<int>(router), static_cast<int>(device % shape.devices_per_router), 0, static_cast<int>(device)});
+    // No NIC: a device's one link carries all that it sends, to neighbours on its router too, so more rings side by
+    // side would gain nothing.
+    machine.places.push_back({static_cast<int>(router), static_cast<int>(device % shape.devices_per_router), 0, -1});
   }
   for (NodeId router = 0; router < shape.routers(); ++router) {
     const NodeId group = router / shape.routers_per_group, first = group * shape.routers_per_group;
