@@ -165,16 +165,16 @@ class Memory(unittest.TestCase):
     def test_every_row_fills_eight_gpus(self):
         for row in memory.read():
             job = dict(memory.settings(row))
-            self.assertEqual(int(row["tp"]) * int(row["pp"]) * int(row["dp"]), 8)
+            self.assertEqual(int(row["tp"]) * int(row["cp"]) * int(row["pp"]) * int(row["dp"]), 8)
             self.assertEqual(job["workload.global_batch"], 4 * int(row["dp"]))
             self.assertEqual(job["strategy.sequence_parallel"], str(row["tp"] != "1").lower())
 
     def test_what_it_is_off_by(self):
         # 10 GiB measured, 9 and 10.5 simulated: -10 and +5 %.
-        row = {"source_id": "a source", "model": "GPT", "tp": "1", "pp": "2", "dp": "4", "gib": "10"}
-        found = memory.outcome([row, row | {"tp": "8", "pp": "1", "dp": "1"}], [9 << 30, 21 << 29])
-        self.assertIn("| a source | GPT | p2 d4 | 10 | 9.00 | -10.0 |", found.tables["measured-memory"])
-        self.assertIn("| a source | GPT | t8 | 10 | 10.50 | +5.0 |", found.tables["measured-memory"])
+        row = {"source_id": "a source", "model": "GPT", "seq": "4096", "tp": "1", "pp": "2", "cp": "1", "dp": "4", "gib": "10"}
+        found = memory.outcome([row, row | {"tp": "2", "pp": "1", "cp": "4", "dp": "1"}], [9 << 30, 21 << 29])
+        self.assertIn("| a source | GPT | 4096 | p2 d4 | 10 | 9.00 | -10.0 |", found.tables["measured-memory"])
+        self.assertIn("| a source | GPT | 4096 | t2 c4 | 10 | 10.50 | +5.0 |", found.tables["measured-memory"])
         self.assertEqual(found.summary, {"memory_mean_pct": "7.5", "memory_signed_pct": "-2.5", "memory_most_pct": "10.0"})
 
 
