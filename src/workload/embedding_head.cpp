@@ -48,6 +48,15 @@ void add_embedding(const Context& context, const std::string& name, std::int64_t
   if (context.training) add_table_gradient(context, name, rows, set);
 }
 
+/// A factor on all that goes into the first layer, behind everything else (NeMo's EmbeddingScalingMixin).
+void add_scaling(const Context& context, OperatorSet& set) {
+  const std::int64_t elements = context.tokens_cut * context.model.hidden;
+  add_copy(context, OperatorKind::elementwise, "embedding scaling", elements, elements, set);
+  if (!context.training) return;
+  set.input_gradient.insert(set.input_gradient.begin(),
+                            context.stream(OperatorKind::elementwise, "embedding scaling dgrad", elements, elements));
+}
+
 OperatorSet embedding_combine_section(const Context& context) {
   const Model& model = context.model;
   OperatorSet set;
@@ -77,6 +86,7 @@ OperatorSet embedding_combine_section(const Context& context) {
         context.stream_masked(OperatorKind::dropout, "embedding dropout dgrad", cut, cut, cut, 0));
     set.kept_inside += cut;
   }
+  if (model.embedding_scaling) add_scaling(context, set);
   return set;
 }
 
@@ -107,6 +117,15 @@ std::int64_t head_tokens(const Context& context) {
   return context.training ? context.tokens : context.shape.micro_batch;
 }
 
+/// Each way one kernel. Backward it needs what it made, which the loss does not keep.
+void add_softcap(const Context& context, std::int64_t logits, OperatorSet& set) {
+  set.forward.push_back(context.stream(OperatorKind::fused, "logits soft cap", logits, logits));
+  if (!context.training) return;
+  set.input_gradient.insert(set.input_gradient.begin(),
+                            context.stream(OperatorKind::fused, "logits soft cap dgrad", 2 * logits, logits));
+  set.kept_inside += context.element * logits;
+}
+
 OperatorSet logits_section(const Context& context) {
   const std::int64_t columns = padded_vocabulary(context.model, context.shape.tensor) / context.shape.tensor;
   const std::int64_t tokens = head_tokens(context);
@@ -120,6 +139,7 @@ OperatorSet logits_section(const Context& context) {
     if (context.training) set.weight_gradient.push_back(context.bias_gradient("logits bias wgrad", elements, columns));
   }
   if (context.training) set.kept_input = context.element * context.tokens_cut * context.model.hidden;
+  if (context.model.logits_softcap > 0) add_softcap(context, tokens * columns, set);
   return set;
 }
 

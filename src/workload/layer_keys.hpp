@@ -17,6 +17,33 @@ class LayerKeys {
     count("head_dim", &T::head_dim, "size of a head; 0: hidden / heads", "1000000");
     count("sliding_window", &T::sliding_window, "tokens that a token attends to, itself among them; 0: all before it",
           "1000000000");
+    or_default(schema_
+                   .number("rotary_fraction", &T::rotary_fraction,
+                           "share of a head that rotary positions turn; 0: layers without positions")
+                   .at_least("0")
+                   .at_most("1"),
+               "1");
+    or_default(
+        schema_.template choice<QueryKeyNorm>(
+            "query_key_norm", &T::query_key_norm,
+            {{"none", QueryKeyNorm::none}, {"shared", QueryKeyNorm::shared}, {"per-head", QueryKeyNorm::per_head}},
+            "norms of each head of queries and keys: weights that heads share, or of each head"),
+        "none");
+    softcap("attention_softcap", &T::attention_softcap, "soft cap of the scores: c tanh(score / c); 0: none");
+  }
+  void add_block() const {
+    or_default(schema_.template choice<SublayerNorms>(
+                   "sublayer_norms", &T::sublayer_norms,
+                   {{"input", SublayerNorms::input}, {"output", SublayerNorms::output}, {"both", SublayerNorms::both}},
+                   "norms of what attention and MLP read, of what they make, or both"),
+               "input");
+    or_default(schema_.template choice<ParallelBlock>(
+                   "parallel_block", &T::parallel_block,
+                   {{"none", ParallelBlock::none},
+                    {"one-norm", ParallelBlock::one_norm},
+                    {"two-norms", ParallelBlock::two_norms}},
+                   "attention and MLP side by side, from one norm of the layer's input or each from its own"),
+               "none");
   }
   void add_mlp() const {
     count("ffn_hidden", &T::ffn_hidden, "width of the MLP, or of one expert; 0: 4 hidden", "100000000");
@@ -24,6 +51,10 @@ class LayerKeys {
     count("experts", &T::experts, "experts of a mixture-of-experts layer; 0: dense", "1000000");
     count("experts_per_token", &T::experts_per_token, "experts that the router picks for a token", "1000000");
     count("shared_experts", &T::shared_experts, "experts that every token takes besides", "1000000");
+  }
+
+  void softcap(const char* key, double T::*member, const char* help) const {
+    or_default(schema_.number(key, member, help).at_least("0").at_most("1000000"), "0");
   }
 
  private:

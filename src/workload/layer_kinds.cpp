@@ -38,6 +38,7 @@ config::Schema<LayerKind> make_kind_schema(bool is_whole) {
   if (!is_whole) heads.optional();
   const LayerKeys keys(s, is_whole);
   keys.add_attention();
+  keys.add_block();
   keys.add_mlp();
   return s;
 }
@@ -123,9 +124,25 @@ bool has_experts(const Model& model) {
   return false;
 }
 
+bool has_projection_bias(const Model& model) {
+  return model.projection_bias == ProjectionBias::as_bias ? model.bias : model.projection_bias == ProjectionBias::yes;
+}
+
+std::int64_t norm_vectors(const Model& model) { return model.norm == Norm::layernorm && model.norm_bias ? 2 : 1; }
+
+std::int64_t norms_of(const LayerFields& kind) {
+  const std::int64_t each = kind.sublayer_norms == SublayerNorms::both ? 2 : 1;
+  return each * (kind.parallel_block == ParallelBlock::one_norm ? 1 : 2);
+}
+
 std::string beyond_plain(const Model& model) {
   if (layer_kinds(model) > 1) return "several kinds of layers";
-  if (layer_kind(model, 0).sliding_window > 0) return "a sliding window";
+  const LayerFields& kind = layer_kind(model, 0);
+  if (kind.sliding_window > 0) return "a sliding window";
+  if (is_parallel(kind)) return "attention and MLP side by side (parallel_block)";
+  if (kind.sublayer_norms != SublayerNorms::input) return "norms behind attention and MLP (sublayer_norms)";
+  if (kind.query_key_norm != QueryKeyNorm::none) return "norms of queries and keys (query_key_norm)";
+  if (kind.attention_softcap > 0) return "a soft cap of scores (attention_softcap)";
   return {};
 }
 

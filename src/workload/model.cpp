@@ -56,6 +56,18 @@ void check_experts(const LayerFields& kind, const Checker& checker) {
   }
 }
 
+/// Of how attention and MLP stand to each other.
+void check_block(const Model& model, const LayerFields& kind, const Checker& checker) {
+  if (kind.rotary_fraction != 1 && model.position != PositionEmbedding::rotary)
+    checker.report("rotary_fraction", "positions are not rotary, allowed: 1");
+  if (!is_parallel(kind)) return;
+  if (is_moe(kind)) checker.report("parallel_block", "experts are not beside attention, allowed: none");
+  if (kind.sublayer_norms != SublayerNorms::input)
+    checker.report("parallel_block", "what is side by side is summed as it is: none, or sublayer_norms = \"input\"");
+  if (model.embedding_norm && !model.final_norm)
+    checker.report("parallel_block", "layers that end with a norm have one behind each sum, allowed: none");
+}
+
 void settle_kind(const Model& model, LayerFields& kind, const Checker& checker) {
   check_heads(model, kind, checker);
   if (kind.kv_heads == 0) kind.kv_heads = kind.heads;
@@ -64,6 +76,7 @@ void settle_kind(const Model& model, LayerFields& kind, const Checker& checker) 
   if (kind.sliding_window > 0 && !model.causal)
     checker.report("sliding_window", "a window is of the tokens before: causal = true, or 0");
   check_experts(kind, checker);
+  check_block(model, kind, checker);
 }
 
 /// Parameters of a layer, roughly and rather too many.
@@ -97,6 +110,7 @@ config::Schema<Model> make_schema() {
   s.integer("heads", &Model::heads, "query heads a").at_least("1").at_most("1000000");
   const LayerKeys keys(s, true);
   keys.add_attention();
+  keys.add_block();
   keys.add_mlp();
   s.integer("vocabulary", &Model::vocabulary, "tokens of the vocabulary").at_least("1").at_most("100000000");
   s.integer("max_positions", &Model::max_positions,
@@ -113,12 +127,21 @@ config::Schema<Model> make_schema() {
       .otherwise("learned");
   s.choice("norm", &Model::norm, {{"layernorm", Norm::layernorm}, {"rmsnorm", Norm::rmsnorm}}, "kind of norm")
       .otherwise("layernorm");
+  s.boolean("norm_bias", &Model::norm_bias, "layernorms have a bias").otherwise("true");
   s.boolean("causal", &Model::causal, "a token sees only the tokens before it").otherwise("true");
   s.boolean("bias", &Model::bias, "biases in the output projection and in the MLP").otherwise("true");
   s.boolean("qkv_bias", &Model::qkv_bias, "biases in the QKV projection").otherwise("true");
+  s.choice("projection_bias", &Model::projection_bias,
+           {{"as-bias", ProjectionBias::as_bias}, {"yes", ProjectionBias::yes}, {"no", ProjectionBias::no}},
+           "biases in attention's output projection, where it is not as \"bias\" says")
+      .otherwise("as-bias");
   s.boolean("tied_embeddings", &Model::tied_embeddings, "the output weight is the word embedding").otherwise("true");
   s.boolean("dropout", &Model::dropout, "dropout layers, with their masks, in training").otherwise("true");
+  s.boolean("attention_dropout", &Model::attention_dropout, "dropout of attention's probabilities, if no other")
+      .otherwise("false");
   s.boolean("embedding_norm", &Model::embedding_norm, "a norm behind the embedding").otherwise("false");
+  s.boolean("embedding_scaling", &Model::embedding_scaling, "a factor on the embedding").otherwise("false");
+  keys.softcap("logits_softcap", &Model::logits_softcap, "soft cap of the logits: c tanh(logit / c); 0: none");
   s.boolean("final_norm", &Model::final_norm, "a norm behind the last layer").otherwise("true");
   s.boolean("masked_lm_head", &Model::masked_lm_head, "BERT's linear layer and norm before the logits")
       .otherwise("false");
@@ -165,6 +188,7 @@ const config::Schema<Model>& model_schema() {
 
 void settle_model(Model& model, const FieldOrigins& origin, config::Diagnostics& diagnostics) {
   const Checker checker(origin, diagnostics);
+  if (has_projection_bias(model) == model.bias) model.projection_bias = ProjectionBias::as_bias;
   for (std::size_t i = 0; i < model.layer_kinds.size(); ++i) {
     const FieldOrigins of_kind = [&](const std::string& field) {
       return origin(fmt::format("layer_kinds.{}.{}", i, field));

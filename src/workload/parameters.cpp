@@ -5,7 +5,7 @@
 namespace tessera::workload {
 namespace {
 
-std::int64_t norm_parameters(const Model& model) { return (model.norm == Norm::layernorm ? 2 : 1) * model.hidden; }
+std::int64_t norm_parameters(const Model& model) { return norm_vectors(model) * model.hidden; }
 
 /// An MLP of that width on this rank: what is cut, biases of its columns included.
 std::int64_t mlp_weights(const layer::Context& context, std::int64_t width) {
@@ -23,6 +23,15 @@ void add_moe_parameters(const layer::Context& context, ParameterShare& share) {
     share.sharded += mlp_weights(context, context.mlp_width * context.layer.shared_experts);
     share.replicated += output_bias;
   }
+}
+
+/// Those of queries and keys: the same on each rank where heads share them.
+void add_query_key_norms(const layer::Context& context, ParameterShare& share) {
+  const std::int64_t vectors = norm_vectors(context.model);
+  if (context.layer.query_key_norm == QueryKeyNorm::shared) share.partial = 2 * vectors * context.layer.head_dim;
+  share.replicated += share.partial;
+  if (context.layer.query_key_norm == QueryKeyNorm::per_head)
+    share.sharded += vectors * (context.query_width + context.kv_width);
 }
 
 ParameterShare embedding_share(const Model& model, std::int64_t vocabulary_rows) {
@@ -72,7 +81,8 @@ ParameterShare layer_parameters(const Model& model, const LayerShape& shape) {
   const std::int64_t output_bias = model.bias ? h : 0;
   ParameterShare share;
   share.sharded = h * qkv + (model.qkv_bias ? qkv : 0) + context.query_width * h;
-  share.replicated = 2 * norm_parameters(model) + output_bias;
+  share.replicated = norms_of(context.layer) * norm_parameters(model) + (has_projection_bias(model) ? h : 0);
+  add_query_key_norms(context, share);
   if (is_moe(context.layer)) {
     add_moe_parameters(context, share);
   } else {

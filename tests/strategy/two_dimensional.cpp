@@ -153,6 +153,15 @@ TEST_CASE("two dimensions: what does not go is said") {
 TEST_CASE("a profile's bytes are those that the program holds at most, whatever runs again") {
   check_memory(job_with_eight(gpt(4, 512, 8)));
   check_memory(job_with_eight(mixture(4, 4)));
+  for (const auto block : {workload::ParallelBlock::one_norm, workload::ParallelBlock::two_norms}) {
+    workload::Model model = gpt(4, 512, 8);
+    model.parallel_block = block;
+    check_memory(job_with_eight(std::move(model)));
+  }
+  workload::Model normed = gpt(4, 512, 8);
+  normed.sublayer_norms = workload::SublayerNorms::output;
+  normed.query_key_norm = workload::QueryKeyNorm::shared;
+  check_memory(job_with_eight(std::move(normed)));
 }
 
 TEST_CASE("a profile hides collectives behind what runs beside them") {

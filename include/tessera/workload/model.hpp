@@ -13,13 +13,39 @@ namespace tessera::workload {
 enum class PositionEmbedding { learned, rotary, alibi, none };
 enum class Norm { layernorm, rmsnorm };
 
+/// Norms over each head of queries and of keys, before rotary positions.
+enum class QueryKeyNorm {
+  none,
+  shared,    ///< one weight for each element of a head, which all heads share (Qwen3, Gemma 3)
+  per_head,  ///< each head has its own weights (Command R+)
+};
+/// Where norms stand about attention and MLP.
+enum class SublayerNorms {
+  input,   ///< what they read is normed (pre-norm); or, where a layer ends with one (BERT), the sum behind them
+  output,  ///< what they make is, before it is added to the residual
+  both,    ///< Gemma 2 and 3, GLM-4-0414
+};
+/// Attention and MLP that read the layer's input both, and whose sum is added to it once (Wang and Komatsuzaki 2021;
+/// Chowdhery et al. 2022, section 2).
+enum class ParallelBlock {
+  none,       ///< the MLP reads what attention has been added to
+  one_norm,   ///< both read the same norm of it (PaLM, Falcon 7B, Command R)
+  two_norms,  ///< each reads a norm of its own (GPT-NeoX, Falcon 40B)
+};
+enum class ProjectionBias { as_bias, yes, no };
+
 /// What layers have that may differ from layer to layer. Dimensions as in the model's own configuration; nothing is
 /// sharded here.
 struct LayerFields {
-  std::int64_t heads = 0;              ///< a, query heads
-  std::int64_t kv_heads = 0;           ///< grouped-query attention: < heads; in a file 0 stands for `heads`
-  std::int64_t head_dim = 0;           ///< in a file 0 stands for h/a
-  std::int64_t sliding_window = 0;     ///< a token sees this many tokens before it, itself among them; 0: all
+  std::int64_t heads = 0;           ///< a, query heads
+  std::int64_t kv_heads = 0;        ///< grouped-query attention: < heads; in a file 0 stands for `heads`
+  std::int64_t head_dim = 0;        ///< in a file 0 stands for h/a
+  std::int64_t sliding_window = 0;  ///< a token sees this many tokens before it, itself among them; 0: all
+  double rotary_fraction = 1;       ///< of a head's elements, turned where positions are rotary; 0: the layer has none
+  QueryKeyNorm query_key_norm = QueryKeyNorm::none;
+  double attention_softcap = 0;  ///< c of c tanh(score / c); 0: scores have no cap
+  SublayerNorms sublayer_norms = SublayerNorms::input;
+  ParallelBlock parallel_block = ParallelBlock::none;
   std::int64_t ffn_hidden = 0;         ///< width of the MLP (of one expert); in a file 0 stands for 4h
   bool gated_mlp = false;              ///< SwiGLU: three matrices instead of two
   std::int64_t experts = 0;            ///< MoE: experts of a layer; 0 dense
@@ -43,12 +69,17 @@ struct Model : LayerFields {
   std::int64_t max_positions = 0;  ///< rows of a learned position embedding; the longest sequence otherwise (0: any)
   PositionEmbedding position = PositionEmbedding::learned;
   Norm norm = Norm::layernorm;
-  bool causal = true;  ///< a token sees the tokens before it alone
-  bool bias = true;    ///< biases in the linear layers (the QKV projection apart)
+  bool norm_bias = true;  ///< layernorms have biases; RMS norms never do
+  bool causal = true;     ///< a token sees the tokens before it alone
+  bool bias = true;       ///< biases in the linear layers (the QKV projection apart)
   bool qkv_bias = true;
-  bool tied_embeddings = true;  ///< the output weight is the word embedding
-  bool dropout = true;          ///< dropout layers (and their masks) exist in training
-  bool embedding_norm = false;  ///< BLOOM, BERT: a norm after the embedding
+  ProjectionBias projection_bias = ProjectionBias::as_bias;  ///< attention's output projection, where it differs
+  bool tied_embeddings = true;                               ///< the output weight is the word embedding
+  bool dropout = true;                                       ///< dropout layers (and their masks) exist in training
+  bool attention_dropout = false;  ///< that of the attention's probabilities does where no other one does
+  bool embedding_norm = false;     ///< BLOOM, BERT: a norm after the embedding
+  bool embedding_scaling = false;  ///< Gemma, Granite: a factor on the embedding
+  double logits_softcap = 0;       ///< c of c tanh(logit / c); 0: logits have no cap
   bool final_norm = true;
   bool masked_lm_head = false;   ///< BERT: linear layer, activation and norm before the logits, and a bias on them
   std::int64_t token_types = 0;  ///< BERT's segment embedding
@@ -72,6 +103,12 @@ struct Model : LayerFields {
 /// "layer", "MoE layer" where they are alike, or "dense layer" of a kind with that name.
 [[nodiscard]] std::string kind_name(const Model& model, std::uint32_t kind);
 [[nodiscard]] inline bool is_moe(const LayerFields& kind) { return kind.experts > 0; }
+[[nodiscard]] inline bool is_parallel(const LayerFields& kind) { return kind.parallel_block != ParallelBlock::none; }
+[[nodiscard]] bool has_projection_bias(const Model& model);
+/// Parameters of a norm for each element: its weight, and its bias where it has one.
+[[nodiscard]] std::int64_t norm_vectors(const Model& model);
+/// Norms of h elements in a layer.
+[[nodiscard]] std::int64_t norms_of(const LayerFields& kind);
 /// Whether some layers of the model have experts.
 [[nodiscard]] bool has_experts(const Model& model);
 
@@ -89,8 +126,8 @@ struct Model : LayerFields {
 void write_model(const Model& model, config::Table& table);
 /// A [model] table by fields. Fills in what a file may leave 0 and checks that the dimensions fit together.
 [[nodiscard]] Model read_model(const config::Table& table, config::Diagnostics& diagnostics);
-/// A Hugging Face config.json as it is. Ignored keys are documented (docs/models.md); keys that change the computation
-/// and are not modelled and unknown model types are errors that name the choices; other unknown keys warn.
+/// A Hugging Face config.json as it is. Ignored keys are documented (docs/model-families.md); keys that change the
+/// computation and are not modelled and unknown model types are errors that name the choices; other unknown keys warn.
 [[nodiscard]] Model read_hugging_face(const std::string& json, const std::string& file,
                                       config::Diagnostics& diagnostics);
 /// The same as a [model] table whose values stand where their keys do; null after an error.

@@ -92,6 +92,10 @@ struct OperatorSet {
   std::int64_t whole_input = 0;
   /// B of an element of them on the way, where it is not that of an activation; 0: it is. Their gradient's always is.
   std::int64_t gathered_element = 0;
+  /// The same of the backward part alone: elements that are gathered again for the weight gradient, and whose gradient
+  /// is summed; -1: whole_input. Of sections that share an input the last one gathers, and the first one sums.
+  std::int64_t gathered_again = -1;
+  std::int64_t summed_gradient = -1;
   /// Elements of a token that a row-parallel section makes as a sum over the tensor ranks; 0: a later section sums them
   /// along with its own.
   std::int64_t summed_output = 0;
@@ -100,6 +104,8 @@ struct OperatorSet {
   /// Bytes that the exchanges and what they bring take while the section runs: forward, and backward.
   std::int64_t exchange_buffers = 0, gradient_exchange_buffers = 0;
 
+  [[nodiscard]] std::int64_t backward_gathers() const { return gathered_again < 0 ? whole_input : gathered_again; }
+  [[nodiscard]] std::int64_t backward_sums() const { return summed_gradient < 0 ? whole_input : summed_gradient; }
   [[nodiscard]] std::int64_t kept() const { return kept_input + kept_inside; }
   [[nodiscard]] bool empty() const { return forward.empty(); }
 };
@@ -112,6 +118,8 @@ struct OperatorSet {
 ///   after the input_gradient of `fc1` and `qkv` (all-reduce, or reduce-scatter), which runs beside their
 ///   weight_gradient. Under sequence parallelism the kept input of `qkv` and `fc1` is gathered again for the
 ///   weight_gradient.
+/// A parallel block has a sum behind `fc2` alone; where attention and MLP read one norm, one gather before `qkv`, and
+/// backward one before that of `fc1` and one sum behind that of `qkv`.
 /// Each moves OperatorSet::whole_input or summed_output elements of each token: the whole activation, 2 s b h bytes,
 /// where a section does not say less.
 /// Expert parallelism has an all-to-all after `dispatch` and one before `combine`, in both directions, of
@@ -207,8 +215,8 @@ struct Recomputed {
 [[nodiscard]] std::string name_of(const Recomputed& recomputed);
 /// Why a layer cannot run these again; empty: it can. The experts of a MoE layer run together; a residual connection
 /// runs again along with the section whose output it adds, and the second one with all from the first one on, or
-/// without that.
-[[nodiscard]] std::string problem_of(const Recomputed& recomputed, bool moe);
+/// without that. Of a parallel block, what stands between the norms and the sums runs again, or all of it.
+[[nodiscard]] std::string problem_of(const Recomputed& recomputed, const LayerFields& kind);
 
 /// Bytes of activations that each section keeps per micro-batch on this rank. One that runs again keeps nothing, but
 /// for its input where the section before it does not run again. Behind one that drops its output, another one keeps
@@ -249,6 +257,8 @@ struct ParameterShare {
   std::int64_t sharded = 0;     ///< cut over the tensor ranks
   std::int64_t replicated = 0;  ///< the same on each tensor rank (norms, biases of row-parallel layers); their
                                 ///< gradients are summed over the tensor ranks under sequence parallelism
+  std::int64_t partial = 0;     ///< of the replicated, those that see the heads of a rank alone: their gradients are
+                                ///< summed over the tensor ranks in any case
   std::int64_t expert = 0;      ///< of experts: data-parallel over other ranks than the rest
   [[nodiscard]] std::int64_t total() const { return sharded + replicated + expert; }
 };

@@ -24,11 +24,11 @@ class BesideStream {
   program::BlockId even() {
     program::BlockBuilder builder(program_, stream_name);
     if (uses_.empty()) return builder.done();
-    const auto& [input, uses] = *uses_.begin();
+    const auto [widths, uses] = *uses_.begin();
     const std::uint32_t all = beside_count(uses, of_.passes);
     // Passes are alike where there is one chunk, and where they do not go layer by layer.
-    if (cut_.options.interleave > 1 || cut_.options.streams_weights()) return builder.call(once(input), all).done();
-    const program::BlockId pass = program::BlockBuilder(program_, "pass").call(once(input), all / of_.passes).done();
+    if (cut_.options.interleave > 1 || cut_.options.streams_weights()) return builder.call(once(widths), all).done();
+    const program::BlockId pass = program::BlockBuilder(program_, "pass").call(once(widths), all / of_.passes).done();
     return builder.call(pass, of_.passes, program::backward_pass(0)).done();
   }
 
@@ -50,24 +50,27 @@ class BesideStream {
 
   void count(std::uint32_t chunk) {
     for (const LayerRun& run : runs(chunk))
-      for (const WholeInput& input : beside_inputs(cut_, run.kind)) uses_[input] += run.layers;
-    if (has_head(chunk)) ++uses_[of_logits(cut_)];
+      for (const BesideWidths& widths : beside_widths(cut_, run.kind)) uses_[widths] += run.layers;
+    if (has_head(chunk)) ++uses_[of_head()];
+  }
+  [[nodiscard]] BesideWidths of_head() const {
+    return {cut_.uses_sequence_parallelism() ? cut_.model->hidden : 0, cut_.model->hidden};
   }
 
-  program::BlockId once(const WholeInput& input) {
-    const auto [found, is_new] = once_.try_emplace(input);
-    if (is_new) found->second = beside_block(program_, cut_, input);
+  program::BlockId once(const BesideWidths& widths) {
+    const auto [found, is_new] = once_.try_emplace(widths);
+    if (is_new) found->second = beside_block(program_, cut_, widths);
     return found->second;
   }
 
   /// The backward pass of a chunk, each layer of it `times` before the next one.
   program::BlockId pass(std::uint32_t chunk, std::uint32_t times) {
     program::BlockBuilder builder(program_, "pass");
-    if (has_head(chunk)) builder.call(once(of_logits(cut_)), times);
+    if (has_head(chunk)) builder.call(once(of_head()), times);
     const std::vector<LayerRun> layers = runs(chunk);
     for (auto run = layers.rbegin(); run != layers.rend(); ++run) {
       program::BlockBuilder layer(program_, "layer");
-      for (const WholeInput& input : beside_inputs(cut_, run->kind)) layer.call(once(input));
+      for (const BesideWidths& widths : beside_widths(cut_, run->kind)) layer.call(once(widths));
       builder.call(layer.done(), beside_count(run->layers, times));
     }
     return builder.done();
@@ -77,8 +80,8 @@ class BesideStream {
   const Cut& cut_;
   const StageBlocks& blocks_;
   const StagePasses& of_;
-  std::map<WholeInput, std::int64_t> uses_;  // of all chunks once
-  std::map<WholeInput, program::BlockId> once_;
+  std::map<BesideWidths, std::int64_t> uses_;  // of all chunks once
+  std::map<BesideWidths, program::BlockId> once_;
 };
 
 }  // namespace

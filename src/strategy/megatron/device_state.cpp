@@ -17,6 +17,7 @@ void add(DeviceState& state, const workload::ParameterShare& share) {
   state.dense += share.sharded + share.replicated;
   state.expert += share.expert;
   state.replicated += share.replicated;
+  state.partial += share.partial;
 }
 
 void add_layers(const Cut& cut, std::uint32_t stage, DeviceState& state) {

@@ -12,6 +12,7 @@ struct DeviceState {
   std::int64_t dense = 0;       ///< parameters apart from those of experts
   std::int64_t expert = 0;      ///< parameters of experts
   std::int64_t replicated = 0;  ///< of the dense ones, those that every tensor rank holds alike
+  std::int64_t partial = 0;     ///< of the replicated, those that see the heads of one rank alone
   std::int64_t edge = 0;        ///< of the dense ones, those of embedding and head
   std::int64_t products_dense = 0, products_expert = 0;  ///< weights of linear layers among them
   std::int64_t tied = 0;        ///< word embedding that the first and the last stage both hold; 0: none or one stage

@@ -102,6 +102,7 @@ class LayerPasses {
     for (std::size_t i = 0; i < sections.size(); ++i) {
       kept_ += kept[i];
       made_again_[i] = sections[i]->kept() - kept[i];
+      if (sections[i]->whole_input == 0) gathered_before_[i] = sections[i]->backward_gathers();
     }
   }
 
@@ -116,6 +117,7 @@ class LayerPasses {
       const std::int64_t bytes = runs_again(begin) ? made_again(begin, end) : 0;
       if (runs_again(begin)) {
         writer.builder().allocate(MemoryCategory::activations, Bytes{bytes});
+        gather_before(writer, begin);
         for (std::size_t i = begin; i < end_again; ++i) parts_[i].forward(writer, Activity::recomputation);
       }
       while (end > begin) parts_[--end].backward(writer);
@@ -149,6 +151,12 @@ class LayerPasses {
     return recomputed_.drops_outputs && part > 0 && runs_again(part - 1);
   }
 
+  /// Where parts that run again begin with one whose input an earlier one had whole.
+  void gather_before(Writer& writer, std::size_t part) const {
+    if (writer.cut().uses_sequence_parallelism())
+      writer.tensor_collective(CollectiveKind::all_gather, gathered_before_[parts_[part].first], "tensor all-gather");
+  }
+
   /// Bytes of parts begin to end - 1.
   [[nodiscard]] std::int64_t made_again(std::size_t begin, std::size_t end) const {
     std::int64_t bytes = 0;
@@ -159,7 +167,7 @@ class LayerPasses {
   std::vector<Part> parts_;
   workload::Recomputed recomputed_;
   std::int64_t kept_ = 0;
-  std::array<std::int64_t, LayerOperators::section_count> made_again_{};
+  std::array<std::int64_t, LayerOperators::section_count> made_again_{}, gathered_before_{};
 };
 
 Style style_of(program::Program& program, const Cut& cut) {
@@ -183,15 +191,13 @@ std::int64_t most_made_again(const Cut& cut, std::uint32_t kind, const workload:
   return LayerPasses(cut.layer(kind, 0), cut.kind(kind), recomputed, {}).most_made_again();
 }
 
-std::vector<WholeInput> beside_inputs(const Cut& cut, std::uint32_t kind) {
+std::vector<BesideWidths> beside_widths(const Cut& cut, std::uint32_t kind) {
   const LayerOperators layer = cut.layer(kind, 0);
-  std::vector<WholeInput> inputs;
-  const auto add = [&](const OperatorSet& set) {
-    if (set.whole_input > 0) inputs.push_back({set.whole_input, set.gathered_element});
-  };
-  if (!is_moe(cut.kind(kind))) add(layer.fc1);
-  add(layer.qkv);
-  return inputs;
+  std::vector<BesideWidths> widths;
+  if (!is_moe(cut.kind(kind))) widths.push_back(beside_widths(cut, layer.fc1));
+  widths.push_back(beside_widths(cut, layer.qkv));
+  std::erase(widths, BesideWidths{});
+  return widths;
 }
 
 LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey& key) {

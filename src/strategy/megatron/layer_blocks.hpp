@@ -31,7 +31,8 @@ struct PartBlock {
 /// B: of activations that are made again for the backward pass, at once.
 [[nodiscard]] std::int64_t most_made_again(const Cut& cut, std::uint32_t kind, const workload::Recomputed& recomputed);
 
-/// Of the sections whose backward parts use the stream beside, in their order. Experts communicate in turn.
-[[nodiscard]] std::vector<WholeInput> beside_inputs(const Cut& cut, std::uint32_t kind);
+/// What the sections of a layer move on the stream beside, in the order of the backward pass. Experts communicate in
+/// turn.
+[[nodiscard]] std::vector<BesideWidths> beside_widths(const Cut& cut, std::uint32_t kind);
 
 }  // namespace tessera::strategy::megatron

@@ -42,20 +42,21 @@ void run_and_reduce(Writer& writer, const std::vector<workload::Operator>& opera
 void backward_in_turn(Writer& writer, const workload::OperatorSet& set) {
   const Cut& cut = writer.cut();
   if (cut.uses_sequence_parallelism())
-    writer.tensor_collective(CollectiveKind::all_gather, set.whole_input, "tensor all-gather", set.gathered_element);
-  run_and_reduce(writer, set.input_gradient, set.whole_input, Activity::backward, set.input_gradients);
+    writer.tensor_collective(CollectiveKind::all_gather, set.backward_gathers(), "tensor all-gather",
+                             set.gathered_element);
+  run_and_reduce(writer, set.input_gradient, set.backward_sums(), Activity::backward, set.input_gradients);
   writer.run(set.weight_gradient, Activity::backward);
 }
 
 void backward_beside(Writer& writer, const workload::OperatorSet& set) {
   const Cut& cut = writer.cut();
-  const bool gather = cut.uses_sequence_parallelism();
-  if (gather) writer.builder().signal(gather_go);
+  const BesideWidths widths = beside_widths(cut, set);
+  if (widths.gathered > 0) writer.builder().signal(gather_go);
   writer.run(set.input_gradient, Activity::backward);
-  if (gather) wait_for(writer, gather_done, "tensor all-gather");
-  writer.builder().signal(reduce_go);
+  if (widths.gathered > 0) wait_for(writer, gather_done, "tensor all-gather");
+  if (widths.summed > 0) writer.builder().signal(reduce_go);
   writer.run(set.weight_gradient, Activity::backward);
-  wait_for(writer, reduce_done, reduction_label(cut));
+  if (widths.summed > 0) wait_for(writer, reduce_done, reduction_label(cut));
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ void column_forward(Writer& writer, const workload::OperatorSet& set, Activity a
 }
 
 void column_backward(Writer& writer, const workload::OperatorSet& set) {
-  if (set.whole_input == 0) {
+  if (beside_widths(writer.cut(), set) == BesideWidths{}) {
     plain_backward(writer, set);
   } else if (has_beside_stream(writer.cut())) {
     backward_beside(writer, set);
@@ -98,19 +99,24 @@ void row_backward(Writer& writer, const workload::OperatorSet& set) {
   plain_backward(writer, set);
 }
 
-program::BlockId beside_block(program::Program& program, const Cut& cut, const WholeInput& input) {
+BesideWidths beside_widths(const Cut& cut, const workload::OperatorSet& set) {
+  return {cut.uses_sequence_parallelism() ? set.backward_gathers() : 0, set.backward_sums(), set.gathered_element};
+}
+
+program::BlockId beside_block(program::Program& program, const Cut& cut, const BesideWidths& widths) {
   Writer writer(program, cut, "tensor communication beside backward");
-  const auto collective = [&](CollectiveKind kind, const char* label, std::int64_t element) {
-    writer.collective(kind, tensor_beside_group, cut.token_bytes(input.width, element), cut.tensor_element(input.width, element),
+  const auto collective = [&](CollectiveKind kind, std::int64_t width, std::int64_t element, const char* label) {
+    writer.collective(kind, tensor_beside_group, cut.token_bytes(width, element), cut.tensor_element(width, element),
                       Activity::tensor_communication, label);
   };
-  if (cut.uses_sequence_parallelism()) {
+  if (cut.uses_sequence_parallelism() && widths.gathered > 0) {
     wait_for(writer, gather_go, "");
-    collective(CollectiveKind::all_gather, "tensor all-gather", input.gathered_element);
+    collective(CollectiveKind::all_gather, widths.gathered, widths.gathered_element, "tensor all-gather");
     writer.builder().signal(gather_done);
   }
+  if (widths.summed == 0) return writer.builder().done();
   wait_for(writer, reduce_go, "");
-  collective(reduction(cut), reduction_label(cut), 0);
+  collective(reduction(cut), widths.summed, 0, reduction_label(cut));
   writer.builder().signal(reduce_done);
   return writer.builder().done();
 }

@@ -16,16 +16,16 @@ void row_backward(Writer& writer, const workload::OperatorSet& set);
 /// Input gradient, then weight gradient: what is not cut, or not a linear layer.
 void plain_backward(Writer& writer, const workload::OperatorSet& set);
 
-/// What a column-parallel section takes whole: OperatorSet::whole_input, and gathered_element.
-struct WholeInput {
-  std::int64_t width = 0;
-  std::int64_t gathered_element = 0;
-  friend auto operator<=>(const WholeInput&, const WholeInput&) = default;
+/// Elements of a token that the backward part of a section gathers again, and of those whose gradient it sums; B of an
+/// element that is gathered, 0: as activations.
+struct BesideWidths {
+  std::int64_t gathered = 0, summed = 0, gathered_element = 0;
+  friend auto operator<=>(const BesideWidths&, const BesideWidths&) = default;
 };
-/// Of the logits.
-[[nodiscard]] inline WholeInput of_logits(const Cut& cut) { return {cut.model->hidden, 0}; }
-/// The stream beside: the collectives of one column_backward of such a section.
-[[nodiscard]] program::BlockId beside_block(program::Program& program, const Cut& cut, const WholeInput& input);
+/// Those of a section; nothing is gathered without sequence parallelism.
+[[nodiscard]] BesideWidths beside_widths(const Cut& cut, const workload::OperatorSet& set);
+/// The stream beside: the collectives of one column_backward.
+[[nodiscard]] program::BlockId beside_block(program::Program& program, const Cut& cut, const BesideWidths& widths);
 /// Whether there is such a stream.
 [[nodiscard]] bool has_beside_stream(const Cut& cut);
 

@@ -16,6 +16,7 @@ class ProductChecker {
   void check_gate();
   void check_user_buffers();
   void check_precision();
+  void check_layers();
 
  private:
   [[nodiscard]] bool has_gate() const {
@@ -100,6 +101,23 @@ void ProductChecker::check_precision() {
           "\"operators\"", options_.sublayers);
 }
 
+/// Of layers in which not every product sums what it makes, or a norm reads what was summed.
+void ProductChecker::check_layers() {
+  if (options_.tensor == 1) return;
+  bool has_parallel = false, has_output_norm = false;
+  for (std::uint32_t kind = 0; kind < layer_kinds(model_); ++kind) {
+    has_parallel = has_parallel || is_parallel(layer_kind(model_, kind));
+    has_output_norm = has_output_norm || layer_kind(model_, kind).sublayer_norms != workload::SublayerNorms::input;
+  }
+  const char* side_by_side = "the model's attention and MLP are summed together (parallel_block)";
+  if (has_parallel && cut_.is_two_dimensional()) error("tensor_rows", "{}, allowed: tensor_rows = 1", side_by_side);
+  if (has_parallel && cut_.uses_kernels()) error("sublayers", "{}, allowed: sublayers = \"operators\"", side_by_side);
+  if (has_parallel && cut_.uses_user_buffers())
+    error("user_buffers", "{}, allowed: user_buffers = false", side_by_side);
+  if (has_output_norm && cut_.is_two_dimensional())
+    error("tensor_rows", "the model norms what attention and MLP make (sublayer_norms), allowed: tensor_rows = 1");
+}
+
 }  // namespace
 
 void check_products(const config::Table& table, const Job& job, const Cut& cut, config::Diagnostics& diagnostics) {
@@ -108,6 +126,7 @@ void check_products(const config::Table& table, const Job& job, const Cut& cut, 
   checker.check_gate();
   checker.check_user_buffers();
   checker.check_precision();
+  checker.check_layers();
 }
 
 }  // namespace tessera::strategy::megatron

@@ -146,7 +146,7 @@ class Profiler {
     return found;
   }
 
-  program::BlockId beside() { return beside_block(program_, cut_, of_logits(cut_)); }
+  program::BlockId beside() { return beside_block(program_, cut_, {cut_.model->hidden, cut_.model->hidden}); }
 
   /// Without sequence parallelism parts that arrive are gathered.
   Work arrival() {
@@ -193,7 +193,7 @@ class Profiler {
 
   [[nodiscard]] bool can_run_again(const workload::Recomputed& recomputed) const {
     for (std::uint32_t kind = 0; kind < kinds(); ++kind)
-      if (!workload::problem_of(recomputed, is_moe(cut_.kind(kind))).empty()) return false;
+      if (!workload::problem_of(recomputed, cut_.kind(kind)).empty()) return false;
     return true;
   }
 

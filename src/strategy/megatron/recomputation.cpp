@@ -26,7 +26,7 @@ Recomputed recomputed_of(const std::vector<std::string>& names, const workload::
   if (const std::optional<Recomputed> named = by_name(names)) return *named;
   const Recomputed found{sections_of(names), true};
   for (std::uint32_t kind = 0; kind < layer_kinds(model); ++kind) {
-    const std::string problem = problem_of(found, is_moe(layer_kind(model, kind)));
+    const std::string problem = problem_of(found, layer_kind(model, kind));
     if (!problem.empty()) throw InputError(problem);
   }
   return found;

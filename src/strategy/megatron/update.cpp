@@ -91,12 +91,10 @@ void write_update(Writer& writer, const DeviceState& state) {
   const bool has_parts = cut.options.shards_parameters();
   if (has_parts) wait_for_gradients(writer);
   if (cut.options.weights_on_hosts()) return;  // theirs is the update too
-  if (cut.uses_sequence_parallelism()) {
-    // Norms and biases saw one part of the sequence each.
-    writer.collective(CollectiveKind::all_reduce, tensor_group,
-                      cut.options.gradient_bytes * part_of(cut, state.replicated), cut.options.gradient_bytes,
-                      Activity::tensor_communication, "replicated gradients all-reduce");
-  }
+  // Norms and biases saw one part of the sequence each, those of queries and keys their heads alone.
+  const std::int64_t partial = cut.uses_sequence_parallelism() ? state.replicated : state.partial;
+  writer.collective(CollectiveKind::all_reduce, tensor_group, cut.options.gradient_bytes * part_of(cut, partial),
+                    cut.options.gradient_bytes, Activity::tensor_communication, "replicated gradients all-reduce");
   if (!has_parts) sum_over_replicas(writer, state);
   if (state.tied > 0) {
     writer.collective(CollectiveKind::all_reduce, embedding_group,

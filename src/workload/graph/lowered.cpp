@@ -37,18 +37,22 @@ class LoweredLayers {
       at = to_.elementwise("positions_sum", {at, to_.parameter("positions", sequence_ * model_.hidden)});
     if (model_.token_types > 0)
       at = to_.elementwise("token_types_sum", {at, to_.input("token_types", tokens_ * model_.hidden)});
-    return model_.embedding_norm ? norm("embedding_norm", at) : at;
+    if (model_.embedding_norm) at = norm("embedding_norm", at);
+    return model_.embedding_scaling ? to_.elementwise("embedding_scale", {at}) : at;
   }
 
   /// Norms stand before attention and MLP; where the embedding has one and the end has none, behind their sums.
   TensorId layer(TensorId input) {
+    if (is_parallel(*kind_)) return parallel_layer(input);
     const bool behind = model_.embedding_norm && !model_.final_norm;
-    const TensorId normed = behind ? input : norm("attention_norm", input);
-    TensorId sum = to_.elementwise("attention_residual", {attention(normed), input});
+    const bool before = !behind && kind_->sublayer_norms != SublayerNorms::output;
+    const TensorId normed = before ? norm("attention_norm", input) : input;
+    const TensorId attended = output("attention_output_norm", attention(normed));
+    TensorId sum = to_.elementwise("attention_residual", {attended, input});
     if (behind) sum = norm("attention_norm", sum);
-    const TensorId mlp_input = behind ? sum : norm("mlp_norm", sum);
+    const TensorId mlp_input = before ? norm("mlp_norm", sum) : sum;
     const TensorId out = is_moe(*kind_) ? expert_mlp(mlp_input) : mlp("mlp.", mlp_input, tokens_);
-    const TensorId end = to_.elementwise("mlp_residual", {out, sum});
+    const TensorId end = to_.elementwise("mlp_residual", {output("mlp_output_norm", out), sum});
     return behind ? norm("mlp_norm", end) : end;
   }
 
@@ -67,6 +71,19 @@ class LoweredLayers {
     std::int64_t rows, in, out;
   };
 
+  /// Attention and MLP of the same input.
+  TensorId parallel_layer(TensorId input) {
+    const TensorId normed = norm("attention_norm", input);
+    const TensorId attended = attention(normed);
+    const TensorId read = kind_->parallel_block == ParallelBlock::two_norms ? norm("mlp_norm", input) : normed;
+    const TensorId sum = to_.elementwise("parallel_sum", {mlp("mlp.", read, tokens_), attended});
+    return to_.elementwise("mlp_residual", {sum, input});
+  }
+
+  TensorId output(const std::string& name, TensorId made) {
+    return kind_->sublayer_norms == SublayerNorms::input ? made : norm(name, made);
+  }
+
   /// A product; with a bias three nodes.
   TensorId linear(const std::string& name, TensorId input, const Sides& sides, bool bias) {
     const TensorId weights = to_.parameter(name + ".weights", sides.in * sides.out);
@@ -77,24 +94,31 @@ class LoweredLayers {
     return to_.elementwise(name + ".sum", {made, to_.broadcast(name + ".broadcast", row, made)});
   }
 
-  /// A row's mean of `read`: the sum, divided.
-  TensorId mean(const std::string& name, TensorId read) {
-    return to_.elementwise(name + "_quotient", {to_.reduce(name + "_sum", read, tokens_)});
+  /// The mean of each of `rows` rows of `read`: the sum, divided.
+  TensorId mean(const std::string& name, TensorId read, std::int64_t rows) {
+    return to_.elementwise(name + "_quotient", {to_.reduce(name + "_sum", read, rows)});
   }
 
-  TensorId norm(const std::string& name, TensorId input) {
+  TensorId norm(const std::string& name, TensorId input) { return norm(name, input, tokens_, model_.hidden); }
+  /// Of each head.
+  TensorId head_norm(const std::string& name, TensorId at, std::int64_t columns) {
+    if (kind_->query_key_norm == QueryKeyNorm::none) return at;
+    const bool is_shared = kind_->query_key_norm == QueryKeyNorm::shared;
+    return norm(name + ".norm", at, tokens_ * columns / kind_->head_dim, is_shared ? kind_->head_dim : columns);
+  }
+  TensorId norm(const std::string& name, TensorId input, std::int64_t rows, std::int64_t width) {
     TensorId at = to_.widen(name + ".widen", input);
     if (model_.norm == Norm::layernorm)
       at = to_.elementwise(name + ".center",
-                           {at, to_.broadcast(name + ".mean_broadcast", mean(name + ".mean", at), at)});
+                           {at, to_.broadcast(name + ".mean_broadcast", mean(name + ".mean", at, rows), at)});
     const TensorId square = to_.elementwise(name + ".square", {at, at});
-    const TensorId variance = to_.elementwise(name + ".epsilon", {mean(name + ".variance", square)});
+    const TensorId variance = to_.elementwise(name + ".epsilon", {mean(name + ".variance", square, rows)});
     const TensorId factor = to_.elementwise(name + ".root", {variance});
     at = to_.elementwise(name + ".normalize", {at, to_.broadcast(name + ".root_broadcast", factor, at)});
-    const TensorId weights = to_.parameter(name + ".weights", model_.hidden);
+    const TensorId weights = to_.parameter(name + ".weights", width);
     at = to_.elementwise(name + ".scale", {at, to_.broadcast(name + ".weights_broadcast", weights, at)});
-    if (model_.norm == Norm::layernorm) {
-      const TensorId bias = to_.parameter(name + ".bias", model_.hidden);
+    if (norm_vectors(model_) > 1) {
+      const TensorId bias = to_.parameter(name + ".bias", width);
       at = to_.elementwise(name + ".shift", {at, to_.broadcast(name + ".bias_broadcast", bias, at)});
     }
     return to_.narrow(name + ".narrow", at);
@@ -109,13 +133,23 @@ class LoweredLayers {
 
   /// Angles by position are a table of the host's.
   TensorId rotary(const std::string& name, TensorId at) {
-    if (model_.position != PositionEmbedding::rotary) return at;
-    const std::int64_t table = sequence_ * kind_->head_dim;
+    if (model_.position != PositionEmbedding::rotary || kind_->rotary_fraction == 0) return at;
+    if (kind_->rotary_fraction == 1) return turned(name, at, kind_->head_dim);
+    const auto dimensions = static_cast<std::int64_t>(kind_->rotary_fraction * static_cast<double>(kind_->head_dim));
+    const std::int64_t elements = to_.elements(at) / kind_->head_dim * dimensions;
+    const TensorId part = to_.part(OperatorKind::copy, name + ".rotary_slice", {at}, elements);
+    return to_.stream(OperatorKind::copy, name + ".rotary_join", {turned(name, part, dimensions), at},
+                      to_.elements(at));
+  }
+
+  /// All of it, in heads of so many elements.
+  TensorId turned(const std::string& name, TensorId at, std::int64_t dimensions) {
+    const std::int64_t table = sequence_ * dimensions;
     const TensorId half =
         to_.part(OperatorKind::elementwise, name + ".rotary_negate", {at}, ceil_div(to_.elements(at), 2));
-    const TensorId turned = to_.stream(OperatorKind::copy, name + ".rotary_concat", {at, half}, to_.elements(at));
+    const TensorId swapped = to_.stream(OperatorKind::copy, name + ".rotary_concat", {at, half}, to_.elements(at));
     const TensorId cosine = to_.elementwise(name + ".rotary_cosine", {at, to_.input(name + ".cosines", table)});
-    const TensorId sine = to_.elementwise(name + ".rotary_sine", {turned, to_.input(name + ".sines", table)});
+    const TensorId sine = to_.elementwise(name + ".rotary_sine", {swapped, to_.input(name + ".sines", table)});
     return to_.elementwise(name + ".rotary_sum", {cosine, sine});
   }
 
@@ -141,21 +175,23 @@ class LoweredLayers {
 
   /// Queries that share a head of keys and values are rows of one product.
   TensorId attention(TensorId input) {
-    const TensorId q = rotary("query", heads("query", input, queries_));
-    const TensorId k = rotary("key", heads("key", input, keys_));
+    const TensorId q = rotary("query", head_norm("query", heads("query", input, queries_), queries_));
+    const TensorId k = rotary("key", head_norm("key", heads("key", input, keys_), keys_));
     const TensorId v = heads("value", input, keys_);
     const std::int64_t products = batch_ * kind_->kv_heads;
     const std::int64_t rows = kind_->heads / kind_->kv_heads * sequence_;
     TensorId at = to_.product("scores.product", {q, k}, {products, rows, sequence_, kind_->head_dim},
                               products * rows * sequence_);
     at = to_.elementwise("scores.scale", {at});
+    if (kind_->attention_softcap > 0)  // the scale divides by the cap as well
+      at = to_.elementwise("softcap.scale", {to_.elementwise("softcap.tanh", {at})});
     if (model_.position == PositionEmbedding::alibi)
       at = to_.elementwise("alibi.sum", {at, to_.input("alibi", kind_->heads * sequence_)});
     at = softmax(masked(at));
     at = to_.product("context.product", {at, v}, {products, rows, kind_->head_dim, sequence_}, tokens_ * queries_);
     at = to_.stream(OperatorKind::copy, "context.transpose", {at}, tokens_ * queries_);
     at = to_.view("context.reshape", at);
-    return linear("projection", at, {tokens_, queries_, model_.hidden}, model_.bias);
+    return linear("projection", at, {tokens_, queries_, model_.hidden}, has_projection_bias(model_));
   }
 
   /// The tanh approximation: x (1 + tanh(c (x + 0.044715 x^3))) / 2.

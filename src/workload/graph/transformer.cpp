@@ -80,23 +80,35 @@ class LayerGraph {
   TensorId add(TensorId input) {
     const TensorId norm = add_norm("attention_norm", layer_.attention_norm, input);
     const TensorId projection = add_attention(norm);
-    const TensorId residual = add_residual("attention_residual", layer_.attention_residual, {projection, input},
-                                           model_.bias ? model_.hidden : 0);
+    const std::int64_t biases = has_projection_bias(model_) ? model_.hidden : 0;
+    if (is_parallel(context_.layer)) {
+      const TensorId read = layer_.mlp_norm.empty() ? norm : add_norm("mlp_norm", layer_.mlp_norm, input);
+      return add_residual("mlp_residual", layer_.mlp_residual, {add_mlp(read, {projection}), input},
+                          output_biases() + biases);
+    }
+    const TensorId residual =
+        add_residual("attention_residual", layer_.attention_residual, {projection, input}, biases + output_norm());
     const TensorId mlp_norm = add_norm("mlp_norm", layer_.mlp_norm, residual);
     const TensorId out = is_moe(context_.layer) ? add_experts(mlp_norm) : add_mlp(mlp_norm);
-    return add_residual("mlp_residual", layer_.mlp_residual, {out, residual}, output_biases());
+    return add_residual("mlp_residual", layer_.mlp_residual, {out, residual}, output_biases() + output_norm());
   }
 
  private:
   [[nodiscard]] std::int64_t hidden() const { return context_.tokens * model_.hidden; }
   [[nodiscard]] std::int64_t gates() const { return context_.layer.gated_mlp ? 2 : 1; }
 
+  /// Weights of a norm behind attention or MLP, which is part of the residual's node.
+  [[nodiscard]] std::int64_t output_norm() const {
+    return context_.layer.sublayer_norms == SublayerNorms::input ? 0 : norm_vectors(model_) * model_.hidden;
+  }
+
   TensorId add_norm(const std::string& name, const OperatorSet& set, TensorId input) {
-    return builder_.parameters((model_.norm == Norm::layernorm ? 2 : 1) * model_.hidden)
+    if (set.empty()) return input;
+    return builder_.parameters(norm_vectors(model_) * model_.hidden)
         .node(name, set, {input}, context_.tokens_cut * model_.hidden);
   }
 
-  /// With the bias of the linear before it.
+  /// With the biases of the linear layers before it.
   TensorId add_residual(const std::string& name, const OperatorSet& set, std::vector<TensorId> reads,
                         std::int64_t biases) {
     return builder_.parameters(biases).node(name, set, std::move(reads), context_.tokens_cut * model_.hidden);
@@ -106,13 +118,19 @@ class LayerGraph {
     const std::int64_t queries = context_.tokens * context_.query_width, keys = context_.tokens * context_.kv_width;
     const std::int64_t columns = context_.query_width + 2 * context_.kv_width;
     const std::vector<TensorId> qkv =
-        builder_.parameters(model_.hidden * columns + (model_.qkv_bias ? columns : 0))
+        builder_.parameters(model_.hidden * columns + (model_.qkv_bias ? columns : 0) + query_key_norms())
             .nodes("qkv", layer_.qkv, {norm}, {{"queries", queries}, {"keys", keys}, {"values", keys}});
     const TensorId context = context_.shape.flash_attention
                                  ? builder_.node("attention", layer_.attention_core, qkv, queries)
                                  : add_core(qkv[0], qkv[1], qkv[2]);
     return builder_.parameters(context_.query_width * model_.hidden)
         .node("projection", layer_.projection, {context}, hidden());
+  }
+
+  [[nodiscard]] std::int64_t query_key_norms() const {
+    if (context_.layer.query_key_norm == QueryKeyNorm::none) return 0;
+    const bool is_shared = context_.layer.query_key_norm == QueryKeyNorm::shared;
+    return norm_vectors(model_) * (is_shared ? 2 * context_.layer.head_dim : context_.query_width + context_.kv_width);
   }
 
   TensorId add_core(TensorId queries, TensorId keys, TensorId values) {
@@ -128,12 +146,14 @@ class LayerGraph {
     return builder_.node("context", part("context"), {probabilities, values}, context_.tokens * context_.query_width);
   }
 
-  TensorId add_mlp(TensorId input) {
+  /// `beside`: what is added to its result.
+  TensorId add_mlp(TensorId input, std::vector<TensorId> beside = {}) {
     const std::int64_t width = context_.tokens * context_.mlp_width, columns = gates() * context_.mlp_width;
     const TensorId fc1 = builder_.parameters(model_.hidden * columns).node("fc1", layer_.fc1, {input}, gates() * width);
     const TensorId activation =
         builder_.parameters(model_.bias ? columns : 0).node("activation", layer_.activation, {fc1}, width);
-    return builder_.parameters(context_.mlp_width * model_.hidden).node("fc2", layer_.fc2, {activation}, hidden());
+    beside.insert(beside.begin(), activation);
+    return builder_.parameters(context_.mlp_width * model_.hidden).node("fc2", layer_.fc2, std::move(beside), hidden());
   }
 
   /// Routed and shared experts are one node each way, as their operators are.

@@ -49,12 +49,14 @@ void add_fused(const Context& context, const Core& core, OperatorSet& set) {
 void add_unfused_forward(const Context& context, const Core& core, OperatorSet& set) {
   const auto& [groups, queries_per_kv, rows, length, d, heads, scores, visible] = core;
   set.forward.push_back(context.gemm("scores", groups, rows, length, d));
+  if (context.layer.attention_softcap > 0)
+    set.forward.push_back(context.stream(OperatorKind::fused, "soft cap", scores, scores));
   // The causal kernel reads what is visible and writes the whole matrix; the general one reads a mask as well.
   const std::int64_t mask = context.model.causal ? 0 : context.shape.micro_batch * context.shape.sequence * length;
   Operator softmax = context.stream(OperatorKind::softmax, "softmax", visible, scores);
   softmax.bytes_read += mask;
   set.forward.push_back(softmax);
-  if (context.dropout)
+  if (context.attention_dropout)
     set.forward.push_back(context.stream_masked(OperatorKind::dropout, "attention dropout", scores, scores, 0, scores));
   set.forward.push_back(context.gemm("context", groups, rows, d, length));
   const std::int64_t output = context.tokens * context.query_width;
@@ -66,15 +68,45 @@ void add_unfused_backward(const Context& context, const Core& core, OperatorSet&
   std::vector<Operator>& backward = set.input_gradient;
   backward.push_back(context.gemm("context dgrad scores", groups, rows, length, d));
   backward.push_back(context.gemm("context dgrad values", groups, length, d, rows));
-  if (context.dropout) {
+  if (context.attention_dropout) {
     backward.push_back(
         context.stream_masked(OperatorKind::dropout, "attention dropout dgrad", scores, scores, scores, 0));
   }
   backward.push_back(context.stream(OperatorKind::softmax, "softmax dgrad", 2 * visible, scores));
+  if (context.layer.attention_softcap > 0)
+    backward.push_back(context.stream(OperatorKind::fused, "soft cap dgrad", 2 * scores, scores));
   backward.push_back(context.gemm("scores dgrad queries", groups, rows, d, length));
   backward.push_back(context.gemm("scores dgrad keys", groups, length, d, rows));
   const std::int64_t gradients = context.tokens * (context.query_width + 2 * context.kv_width);
   backward.push_back(context.stream(OperatorKind::copy, "qkv gradient layout", gradients, gradients));
+}
+
+/// Elements that a rotary kernel reads, and writes. In training it makes another tensor, whose heads it copies whole
+/// (Megatron-LM's apply_rotary_pos_emb, Transformer Engine's fused_rope); in inference it turns its share in place.
+std::int64_t rotary_elements(const Context& context) {
+  const std::int64_t columns = context.query_width + context.kv_width;
+  if (context.training) return context.tokens * columns;
+  const auto turned =
+      static_cast<std::int64_t>(context.layer.rotary_fraction * static_cast<double>(context.layer.head_dim));
+  return context.tokens * (columns / context.layer.head_dim) * turned;
+}
+
+/// A kernel for queries and one for keys, between the linear layer and rotary positions.
+void add_query_key_norms(const Context& context, OperatorSet& set) {
+  if (context.layer.query_key_norm == QueryKeyNorm::none) return;
+  const bool is_shared = context.layer.query_key_norm == QueryKeyNorm::shared;
+  std::vector<Operator> backward;
+  for (const auto& [name, width] : {std::pair{std::string("query norm"), context.query_width},
+                                    std::pair{std::string("key norm"), context.kv_width}}) {
+    const std::int64_t elements = context.tokens * width;
+    const std::int64_t parameters = norm_vectors(context.model) * (is_shared ? context.layer.head_dim : width);
+    set.forward.push_back(context.stream(OperatorKind::norm, name, elements, elements));
+    if (!context.training) continue;
+    backward.push_back(context.stream(OperatorKind::norm, name + " dgrad", 2 * elements, elements));
+    set.weight_gradient.push_back(context.bias_gradient(name + " wgrad", parameters, parameters));
+    set.kept_inside += context.element * elements;
+  }
+  set.input_gradient.insert(set.input_gradient.begin(), backward.begin(), backward.end());
 }
 
 }  // namespace
@@ -87,20 +119,22 @@ void add_kv_cache(const Context& context, OperatorSet& set) {
 OperatorSet qkv_section(const Context& context) {
   const std::int64_t columns = context.query_width + 2 * context.kv_width;
   const std::int64_t elements = context.tokens * columns;
-  const std::int64_t rotated = context.tokens * (context.query_width + context.kv_width);
+  const std::int64_t rotated = rotary_elements(context);
   OperatorSet set;
   set.whole_input = context.model.hidden;
-  const bool rotary = context.model.position == PositionEmbedding::rotary;
-  if (rotary && context.training) {
-    set.input_gradient.push_back(context.stream(OperatorKind::elementwise, "rotary dgrad", rotated, rotated));
-  }
   add_linear(context, context.column_linear("qkv", 1, context.tokens, columns), set);
   const BiasKernels kernels = context.model.qkv_bias ? context.stack.qkv_bias_kernels : BiasKernels::none;
   if (kernels == BiasKernels::both)
     set.forward.push_back(context.stream(OperatorKind::elementwise, "qkv bias", elements + columns, elements));
   if (context.training && kernels != BiasKernels::none)
     set.weight_gradient.push_back(context.bias_gradient("qkv bias wgrad", elements, columns));
-  if (rotary) set.forward.push_back(context.stream(OperatorKind::elementwise, "rotary", rotated, rotated));
+  add_query_key_norms(context, set);
+  if (context.rotary) {
+    set.forward.push_back(context.stream(OperatorKind::elementwise, "rotary", rotated, rotated));
+    if (context.training)
+      set.input_gradient.insert(set.input_gradient.begin(),
+                                context.stream(OperatorKind::elementwise, "rotary dgrad", rotated, rotated));
+  }
   set.gathered_element = gathered_element(context);
   if (context.training) set.kept_input = kept_operand(context, context.tokens_cut * context.model.hidden);
   return set;
@@ -123,7 +157,8 @@ OperatorSet core_section(const Context& context) {
   add_unfused_backward(context, core, set);
   // Output of the softmax; with dropout, its mask and its output as well.
   set.kept_inside = context.element * core.scores;
-  if (context.dropout) set.kept_inside += core.scores + context.element * core.scores;
+  if (context.attention_dropout) set.kept_inside += core.scores + context.element * core.scores;
+  if (context.layer.attention_softcap > 0) set.kept_inside += context.element * core.scores;
   return set;
 }
 

@@ -89,6 +89,8 @@ Context::Context(const Model& model_in, const LayerShape& shape_in)
       local_experts(is_moe(layer) ? share(layer.experts, shape.expert_parallel, "experts", "expert-parallel") : 0),
       training(shape.phase == Phase::training),
       dropout(training && model.dropout),
+      attention_dropout(training && (model.dropout || model.attention_dropout)),
+      rotary(model.position == PositionEmbedding::rotary && layer.rotary_fraction > 0),
       low(stack.has_low_products(shape.datatype)) {}
 
 Operator Context::gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n,

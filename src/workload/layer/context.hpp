@@ -40,8 +40,10 @@ struct Context {
   std::int64_t expert_width;   ///< those of one expert
   std::int64_t local_experts;  ///< 0 when the layer is dense
   bool training;
-  bool dropout;  ///< dropout layers run
-  bool low;      ///< operands of linear layers' products have a datatype of their own
+  bool dropout;            ///< dropout layers run
+  bool attention_dropout;  ///< the one of the attention's probabilities does
+  bool rotary;             ///< positions turn queries and keys
+  bool low;                ///< operands of linear layers' products have a datatype of their own
 
   /// From h elements of a token to a share of so many, and back: cut in one dimension or in two
   /// (LayerShape::tensor_rows).
@@ -81,8 +83,11 @@ void add_linear(const Context& context, const Linear& linear, OperatorSet& set);
 /// Norm over `tokens` rows of h elements, with the sum of the residual's gradient and its own where `residual`.
 [[nodiscard]] OperatorSet norm_section(const Context& context, const std::string& name, std::int64_t tokens,
                                        bool residual);
-/// Bias, dropout and residual behind a row-parallel linear.
-[[nodiscard]] OperatorSet residual_section(const Context& context, const std::string& name);
+/// The norm before attention or MLP. Where there is none, the gradients of its input are summed all the same.
+[[nodiscard]] OperatorSet input_norm_section(const Context& context, const std::string& name);
+/// Biases (of h elements each), norm of the output, dropout and residual behind a row-parallel linear; `name` is
+/// "attention" or "mlp".
+[[nodiscard]] OperatorSet residual_section(const Context& context, const std::string& name, std::int64_t biases);
 
 [[nodiscard]] OperatorSet qkv_section(const Context& context);
 [[nodiscard]] OperatorSet core_section(const Context& context);
@@ -96,6 +101,8 @@ void add_kv_cache(const Context& context, OperatorSet& set);
 [[nodiscard]] std::int64_t mlp_elements(const Context& context);
 /// A dense MLP.
 void add_dense_mlp(const Context& context, LayerOperators& layer);
+/// Attention and MLP side by side, each of which is there already.
+void join_parallel(const Context& context, LayerOperators& layer);
 /// Router, dispatch, the local experts, combine.
 void add_experts(const Context& context, LayerOperators& layer);
 

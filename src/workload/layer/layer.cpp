@@ -36,18 +36,22 @@ void refuse_other_parts(const LayerOperators& layer, const std::vector<LayerPart
 LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
   const layer::Context context(model, shape);
   LayerOperators result;
-  result.attention_norm = layer::norm_section(context, "attention norm", context.tokens_cut, true);
+  result.attention_norm = layer::input_norm_section(context, "attention norm");
   result.qkv = layer::qkv_section(context);
   result.attention_core = layer::core_section(context);
   result.projection = layer::projection_section(context);
-  result.attention_residual = layer::residual_section(context, "attention residual");
-  result.mlp_norm = layer::norm_section(context, "mlp norm", context.tokens_cut, true);
   if (is_moe(context.layer)) {
     layer::add_experts(context, result);
   } else {
     layer::add_dense_mlp(context, result);
   }
-  result.mlp_residual = layer::residual_section(context, "mlp residual");
+  if (is_parallel(context.layer)) {
+    layer::join_parallel(context, result);
+  } else {
+    result.attention_residual = layer::residual_section(context, "attention", has_projection_bias(model) ? 1 : 0);
+    result.mlp_norm = layer::input_norm_section(context, "mlp norm");
+    result.mlp_residual = layer::residual_section(context, "mlp", model.bias ? 1 : 0);
+  }
   for (std::size_t i = 0; i < layer_sections.size(); ++i)
     layer::add_operations(context, section_names[i], result.*layer_sections[i]);
   return result;

@@ -39,7 +39,7 @@ struct Condition {
   bool (*holds)(const Context& context);
 };
 constexpr std::array<Condition, 8> conditions = {{
-    {"rotary", [](const Context& c) { return c.model.position == PositionEmbedding::rotary; }},
+    {"rotary", [](const Context& c) { return c.rotary; }},
     {"experts", [](const Context& c) { return is_moe(c.layer); }},
     {"several-experts", [](const Context& c) { return c.local_experts > 1; }},
     {"grouped-queries", [](const Context& c) { return c.layer.kv_heads < c.layer.heads; }},
@@ -114,9 +114,27 @@ std::vector<std::string> operation_widths() { return names_of_all(widths); }
 std::vector<std::string> operation_conditions() { return names_of_all(conditions); }
 
 std::vector<std::string> replaceable_operators() {
-  return {"attention norm", "qkv bias",           "rotary",   "softmax", "attention dropout",
-          "context layout", "attention residual", "mlp norm", "gate",    "activation",
-          "mlp residual",   "embedding layout",   "dispatch", "combine"};
+  return {"attention norm",
+          "qkv bias",
+          "query norm",
+          "key norm",
+          "rotary",
+          "soft cap",
+          "softmax",
+          "attention dropout",
+          "context layout",
+          "attention output norm",
+          "attention residual",
+          "mlp norm",
+          "gate",
+          "activation",
+          "parallel sum",
+          "mlp output norm",
+          "mlp residual",
+          "embedding layout",
+          "embedding scaling",
+          "dispatch",
+          "combine"};
 }
 
 }  // namespace tessera::workload::layer

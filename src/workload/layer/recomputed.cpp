@@ -29,6 +29,24 @@ bool has_all(const LayerSections& sections, std::size_t first, std::size_t last,
   return true;
 }
 
+/// Sums are of what is not kept, and one norm is read by the MLP too, whose backward part comes first.
+std::string problem_of_parallel(const LayerSections& again, ParallelBlock block) {
+  if (again.all()) return {};
+  LayerSections allowed;
+  for (const LayerSection section :
+       {&LayerOperators::qkv, &LayerOperators::attention_core, &LayerOperators::fc1, &LayerOperators::activation})
+    allowed.set(place_of(section));
+  if (block == ParallelBlock::two_norms)
+    for (const LayerSection section : {&LayerOperators::attention_norm, &LayerOperators::mlp_norm})
+      allowed.set(place_of(section));
+  if ((again & ~allowed).none()) return {};
+  return block == ParallelBlock::one_norm
+             ? "of a parallel block with one norm qkv, attention_core, fc1 and activation run again, or all sections"
+             : "of a parallel block attention_norm, qkv, attention_core, mlp_norm, fc1 and activation run again, or "
+               "all "
+               "sections";
+}
+
 }  // namespace
 
 std::string name_of(const Recomputed& recomputed) {
@@ -41,8 +59,10 @@ std::string name_of(const Recomputed& recomputed) {
   return text;
 }
 
-std::string problem_of(const Recomputed& recomputed, bool moe) {
+std::string problem_of(const Recomputed& recomputed, const LayerFields& kind) {
   const LayerSections& again = recomputed.again;
+  const bool moe = is_moe(kind);
+  if (is_parallel(kind)) return problem_of_parallel(again, kind.parallel_block);
   if (moe && has_any(again, router, combine) && !has_all(again, router, combine, moe))
     return "the experts of a MoE layer run together: router, dispatch, fc1, activation, fc2 and combine, or none of "
            "them";

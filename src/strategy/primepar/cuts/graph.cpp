@@ -85,7 +85,7 @@ class LayerGraph {
   /// Each token's mean and variance are known once those with its other elements have said theirs.
   [[nodiscard]] Node norm_node(const workload::GraphNode& node) const {
     Node made{streaming(node.name, {batch(), tokens(), {"H", model_.hidden}}, {2}), streams_of(node.work), true, 0,
-              model_.norm == workload::Norm::layernorm ? 2 : 1};
+              workload::norm_vectors(model_)};
     made.op.statistics = {0, 1};
     return made;
   }
