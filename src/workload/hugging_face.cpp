@@ -14,14 +14,23 @@
 namespace tessera::workload {
 
 struct HuggingFaceConfig::State {
-  State(std::string file_in, config::Diagnostics& diagnostics_in)
-      : file(std::move(file_in)), diagnostics(diagnostics_in) {}
+  State(std::string text_in, std::string file_in, config::Diagnostics& diagnostics_in)
+      : text(std::move(text_in)), file(std::move(file_in)), diagnostics(diagnostics_in) {}
 
-  /// The value, which counts as read; null where it is absent or null.
-  const nlohmann::json* take(const std::string& key) {
+  /// The value, which counts as read; null where it is absent or null. "rope_parameters.rope_theta" is one within an
+  /// object.
+  const nlohmann::json* take(const std::string& path) {
+    const std::size_t dot = path.find('.');
+    const std::string key = path.substr(0, dot);
     known.insert(key);
-    const auto found = content.find(key);
-    return found == content.end() || found->is_null() ? nullptr : &*found;
+    auto found = content.find(key);
+    if (found == content.end()) return nullptr;
+    const nlohmann::json* value = &*found;
+    if (dot != std::string::npos) {
+      if (!value->is_object() || !value->contains(path.substr(dot + 1))) return nullptr;
+      value = &value->at(path.substr(dot + 1));
+    }
+    return value->is_null() ? nullptr : value;
   }
   [[nodiscard]] config::Location where(const std::string& key) const {
     const auto found = positions.find(key);
@@ -32,9 +41,9 @@ struct HuggingFaceConfig::State {
     diagnostics.error(where(key), fmt::format("\"{}\": expected {}, not {}", key, expected, value.dump()));
   }
 
-  std::string file;
+  std::string text, file;
   config::Diagnostics& diagnostics;
-  nlohmann::json content;
+  nlohmann::json content;  ///< the configuration, or the one within it that is read
   std::map<std::string, KeyPosition> positions;
   std::set<std::string> known;
   std::map<std::string, std::string> origins;  ///< field of Model -> key
@@ -52,7 +61,7 @@ bool is_off(const nlohmann::json& value) {
 }  // namespace
 
 HuggingFaceConfig::HuggingFaceConfig(const std::string& json, std::string file, config::Diagnostics& diagnostics)
-    : state_(std::make_unique<State>(std::move(file), diagnostics)) {
+    : state_(std::make_unique<State>(json, std::move(file), diagnostics)) {
   if (const auto problem = problem_of_json(json, config::most_levels)) {
     diagnostics.error({state_->file, problem->at.line, problem->at.column}, problem->what);
     return;
@@ -70,7 +79,11 @@ HuggingFaceConfig::HuggingFaceConfig(const std::string& json, std::string file, 
 
 HuggingFaceConfig::~HuggingFaceConfig() = default;
 
+bool HuggingFaceConfig::reads(const std::string& key) const { return state_->known.count(key) != 0; }
+
 bool HuggingFaceConfig::valid() const { return state_->content.is_object(); }
+
+bool HuggingFaceConfig::gives(const std::string& key) const { return state_->content.contains(key); }
 
 bool HuggingFaceConfig::has(const std::string& key) const {
   const auto found = state_->content.find(key);
@@ -123,6 +136,63 @@ std::string HuggingFaceConfig::text_or(const std::string& key, const std::string
   return fallback;
 }
 
+double HuggingFaceConfig::number_or(const std::string& field, const std::vector<std::string>& keys, double fallback,
+                                    double most) {
+  double result = fallback;
+  state_->origins[field] = keys.front();
+  for (const std::string& key : keys) {
+    const nlohmann::json* value = state_->take(key);
+    if (value == nullptr) continue;
+    state_->origins[field] = key;
+    const bool fits = value->is_number() && value->get<double>() >= 0 && value->get<double>() <= most;
+    if (fits) return value->get<double>();
+    state_->wrong_type(key, *value, fmt::format("a number from 0 to {}", most));
+  }
+  return result;
+}
+
+std::vector<std::string> HuggingFaceConfig::texts_or(const std::string& key) {
+  const nlohmann::json* value = state_->take(key);
+  if (value == nullptr) return {};
+  const auto is_text = [](const nlohmann::json& one) { return one.is_string(); };
+  if (value->is_array() && std::ranges::all_of(*value, is_text)) return value->get<std::vector<std::string>>();
+  state_->wrong_type(key, *value, "a list of texts");
+  return {};
+}
+
+void HuggingFaceConfig::otherwise(const std::string& key, std::int64_t value) {
+  if (!has(key)) state_->content[key] = value;
+}
+
+void HuggingFaceConfig::leave_out(const std::string& key, const std::string& what) {
+  if (state_->take(key) != nullptr)
+    state_->diagnostics.warn(where(key), fmt::format("\"{}\": {} are left out", key, what));
+}
+
+bool HuggingFaceConfig::enter(const std::string& key) {
+  const nlohmann::json* inner = state_->take(key);
+  if (inner == nullptr || !inner->is_object()) {
+    state_->diagnostics.error(where(key), fmt::format("\"{}\": expected an object, {{...}}", key));
+    return false;
+  }
+  warn_of_the_rest();
+  state_->content = nlohmann::json(*inner);
+  state_->positions = key_positions(state_->text, key);
+  for (const auto& [again, at] : repeated_keys(state_->text, key))
+    state_->diagnostics.error({state_->file, at.line, at.column}, fmt::format("the key \"{}\" is given twice", again));
+  state_->known.clear();
+  read_common(*this);
+  return true;
+}
+
+void HuggingFaceConfig::accept_code(const std::string& configuration) {
+  const nlohmann::json* code = state_->take("auto_map");
+  if (code == nullptr) return;
+  const std::string own = code->is_object() ? code->value("AutoConfig", "") : "";
+  if (!own.ends_with("." + configuration))
+    refuse("auto_map", fmt::format("null, or the code of {}, which transformers has since", configuration));
+}
+
 bool HuggingFaceConfig::dropout(const std::vector<std::string>& keys, double fallback) {
   std::size_t active = 0;
   for (const std::string& key : keys) {
@@ -168,7 +238,7 @@ void HuggingFaceConfig::warn_of_the_rest() {
     if (item.value().is_null() || state_->known.count(item.key()) != 0) continue;  // null is as if it were not there
     state_->diagnostics.warn(
         where(item.key()),
-        fmt::format("unknown key \"{}\" is not read (docs/models.md lists those that are)", item.key()));
+        fmt::format("unknown key \"{}\" is not read (docs/model-families.md lists those that are)", item.key()));
   }
 }
 
@@ -181,7 +251,7 @@ FieldOrigin HuggingFaceConfig::origin(const std::string& path) const {
 
 config::Location HuggingFaceConfig::where(const std::string& key) const { return state_->where(key); }
 
-namespace {
+namespace {}  // namespace
 
 /// What every family treats alike.
 void read_common(HuggingFaceConfig& config) {
@@ -210,8 +280,10 @@ void read_common(HuggingFaceConfig& config) {
                  "transformers_version",
                  "unk_token_id",
                  "use_cache"});
-  config.must_be_off({"add_cross_attention", "auto_map", "is_encoder_decoder", "pruned_heads", "quantization_config"});
+  config.must_be_off({"add_cross_attention", "is_encoder_decoder", "pruned_heads", "quantization_config"});
 }
+
+namespace {
 
 const Family* find_family(HuggingFaceConfig& config, const std::string& file, config::Diagnostics& diagnostics) {
   const std::string type = config.text_or("model_type", "");
@@ -236,11 +308,12 @@ Model read_config(HuggingFaceConfig& config, const std::string& file, config::Di
   const Family* family = find_family(config, file, diagnostics);
   if (family == nullptr) return {};
   read_common(config);
+  const std::string type = config.text_or("model_type", ""), name = config.text_or("_name_or_path", "");
   Model model = family->read(config);
-  model.family = config.text_or("model_type", "");
+  model.family = type;
   model.source = "Hugging Face configuration " + escaped(std::filesystem::path(file).filename().string());
-  model.name = config.text_or("_name_or_path", "");
-  if (model.name.empty()) model.name = escaped(std::filesystem::path(file).stem().string());
+  model.name = name.empty() ? escaped(std::filesystem::path(file).stem().string()) : name;
+  if (!config.reads("auto_map")) config.must_be_off({"auto_map"});
   config.warn_of_the_rest();
   if (diagnostics.errors().size() != before) return model;
   settle_model(

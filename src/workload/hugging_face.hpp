@@ -21,7 +21,8 @@ class HuggingFaceConfig {
   HuggingFaceConfig& operator=(const HuggingFaceConfig&) = delete;
 
   [[nodiscard]] bool valid() const;
-  [[nodiscard]] bool has(const std::string& key) const;  ///< present and not null
+  [[nodiscard]] bool has(const std::string& key) const;    ///< present and not null
+  [[nodiscard]] bool gives(const std::string& key) const;  ///< present, be it null
 
   /// The first of `keys` that is present and not null, for `field` of Model. Missing, not an integer or below 1: an
   /// error.
@@ -31,6 +32,21 @@ class HuggingFaceConfig {
                           std::int64_t least = 1);
   bool boolean_or(const std::string& key, bool fallback);
   std::string text_or(const std::string& key, const std::string& fallback);
+  /// A number from 0 to `most`.
+  double number_or(const std::string& field, const std::vector<std::string>& keys, double fallback, double most);
+  /// Of a list; empty where there is none.
+  std::vector<std::string> texts_or(const std::string& key);
+  /// A key that is not there counts as that.
+  void otherwise(const std::string& key, std::int64_t value);
+  /// A part of the model that is not modelled: warns of it.
+  void leave_out(const std::string& key, const std::string& what);
+  /// From here on the configuration is the one that this one has within it, under a key. False, and an error: none.
+  bool enter(const std::string& key);
+  /// A key with code of its own ("auto_map") is accepted where that is this class, which was published before
+  /// transformers had it.
+  void accept_code(const std::string& configuration);
+  /// Whether a key was asked for.
+  [[nodiscard]] bool reads(const std::string& key) const;
   /// Whether any of these dropout probabilities is not 0. Dropout layers exist all or none; a mixture warns.
   bool dropout(const std::vector<std::string>& keys, double fallback);
 
@@ -52,6 +68,9 @@ class HuggingFaceConfig {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Keys that every family treats alike.
+void read_common(HuggingFaceConfig& config);
 
 /// Models of one architecture. Adding one is one file in src/workload/families/ and its line in families.cpp.
 struct Family {

@@ -13,11 +13,12 @@ std::size_t end_of_string(const std::string& text, std::size_t open) {
   return std::min(i, text.size());
 }
 
-/// Calls visit(key, position) for each key of the outermost object.
+/// Calls visit(key, position) for each key of the outermost object, or of the one that it has under `within`.
 template <class Visit>
-void for_each_key(const std::string& text, const Visit& visit) {
+void for_each_key(const std::string& text, const std::string& within, const Visit& visit) {
   int depth = 0, line = 1;
   std::size_t line_start = 0;
+  std::string outer;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '\n') {
@@ -30,8 +31,10 @@ void for_each_key(const std::string& text, const Visit& visit) {
     const std::size_t close = end_of_string(text, i);
     const std::size_t next = text.find_first_not_of(" \t\r\n", close + 1);
     const bool is_key = next != std::string::npos && text[next] == ':';
-    if (depth == 1 && is_key)
-      visit(text.substr(i + 1, close - i - 1), KeyPosition{line, static_cast<int>(i - line_start + 1)});
+    const std::string key = is_key && depth <= 2 ? text.substr(i + 1, close - i - 1) : "";
+    if (depth == 1 && is_key) outer = key;
+    if (is_key && (within.empty() ? depth == 1 : depth == 2 && outer == within))
+      visit(key, KeyPosition{line, static_cast<int>(i - line_start + 1)});
     i = close;
   }
 }
@@ -82,16 +85,16 @@ KeyPosition position_of(const std::string& text, std::size_t byte) {
   return {static_cast<int>(line), static_cast<int>(end - start + 1)};
 }
 
-std::map<std::string, KeyPosition> key_positions(const std::string& text) {
+std::map<std::string, KeyPosition> key_positions(const std::string& text, const std::string& within) {
   std::map<std::string, KeyPosition> positions;
-  for_each_key(text, [&](const std::string& key, const KeyPosition& at) { positions.try_emplace(key, at); });
+  for_each_key(text, within, [&](const std::string& key, const KeyPosition& at) { positions.try_emplace(key, at); });
   return positions;
 }
 
-std::map<std::string, KeyPosition> repeated_keys(const std::string& text) {
+std::map<std::string, KeyPosition> repeated_keys(const std::string& text, const std::string& within) {
   std::set<std::string> seen;
   std::map<std::string, KeyPosition> repeated;
-  for_each_key(text, [&](const std::string& key, const KeyPosition& at) {
+  for_each_key(text, within, [&](const std::string& key, const KeyPosition& at) {
     if (!seen.insert(key).second) repeated[key] = at;
   });
   return repeated;

@@ -16,10 +16,10 @@ struct KeyPosition {
 
 /// Line and column of a byte of the text, from 1; a byte behind the end counts as the end.
 [[nodiscard]] KeyPosition position_of(const std::string& text, std::size_t byte);
-/// The keys of the outermost object of valid JSON text.
-[[nodiscard]] std::map<std::string, KeyPosition> key_positions(const std::string& text);
+/// The keys of the outermost object of valid JSON text, or of the object that it has under a key, `within`.
+[[nodiscard]] std::map<std::string, KeyPosition> key_positions(const std::string& text, const std::string& within = "");
 /// Those of them that it has more than once, with the place of the last: the parser takes one of them without a word.
-[[nodiscard]] std::map<std::string, KeyPosition> repeated_keys(const std::string& text);
+[[nodiscard]] std::map<std::string, KeyPosition> repeated_keys(const std::string& text, const std::string& within = "");
 /// The places of keys and values in the order of the text, which the parser follows.
 class JsonPlaces {
  public:

@@ -64,4 +64,20 @@ inline std::vector<std::string> names_of(const std::vector<Operator>& operators)
 
 using Names = std::vector<std::string>;
 
+struct ConfigReading {
+  Model model;
+  Names errors;
+  Names warnings;
+};
+
+/// Of a Hugging Face configuration.
+inline ConfigReading read_config(const std::string& json) {
+  config::Diagnostics diagnostics;
+  ConfigReading reading;
+  reading.model = read_hugging_face(json, "config.json", diagnostics);
+  reading.errors = diagnostics.errors();
+  reading.warnings = diagnostics.warnings();
+  return reading;
+}
+
 }  // namespace tessera::workload

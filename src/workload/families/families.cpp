@@ -4,8 +4,13 @@ namespace tessera::workload {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all = {
-      {{"bert"}, read_bert},       {{"bloom"}, read_bloom}, {{"gpt2"}, read_gpt2}, {{"llama", "mistral"}, read_llama},
-      {{"mixtral"}, read_mixtral}, {{"opt"}, read_opt},
+      {{"bert"}, read_bert},         {{"bloom"}, read_bloom},     {{"cohere"}, read_cohere},
+      {{"cohere2"}, read_cohere2},   {{"falcon"}, read_falcon},   {{"gemma"}, read_gemma},
+      {{"gemma2"}, read_gemma2},     {{"gemma3"}, read_gemma3},   {{"gemma3_text"}, read_gemma3_text},
+      {{"glm"}, read_glm},           {{"glm4"}, read_glm4},       {{"gpt2"}, read_gpt2},
+      {{"gpt_neox"}, read_gpt_neox}, {{"granite"}, read_granite}, {{"llama", "mistral"}, read_llama},
+      {{"mixtral"}, read_mixtral},   {{"opt"}, read_opt},         {{"phi3"}, read_phi3},
+      {{"qwen2"}, read_qwen2},       {{"qwen3"}, read_qwen3},
   };
   return all;
 }

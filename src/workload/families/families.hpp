@@ -7,9 +7,23 @@ namespace tessera::workload {
 
 [[nodiscard]] Model read_bert(HuggingFaceConfig& config);
 [[nodiscard]] Model read_bloom(HuggingFaceConfig& config);
+[[nodiscard]] Model read_cohere(HuggingFaceConfig& config);
+[[nodiscard]] Model read_cohere2(HuggingFaceConfig& config);
+[[nodiscard]] Model read_falcon(HuggingFaceConfig& config);
+[[nodiscard]] Model read_gemma(HuggingFaceConfig& config);
+[[nodiscard]] Model read_gemma2(HuggingFaceConfig& config);
+[[nodiscard]] Model read_gemma3(HuggingFaceConfig& config);
+[[nodiscard]] Model read_gemma3_text(HuggingFaceConfig& config);
+[[nodiscard]] Model read_glm(HuggingFaceConfig& config);
+[[nodiscard]] Model read_glm4(HuggingFaceConfig& config);
 [[nodiscard]] Model read_gpt2(HuggingFaceConfig& config);
+[[nodiscard]] Model read_gpt_neox(HuggingFaceConfig& config);
+[[nodiscard]] Model read_granite(HuggingFaceConfig& config);
 [[nodiscard]] Model read_llama(HuggingFaceConfig& config);
 [[nodiscard]] Model read_mixtral(HuggingFaceConfig& config);
 [[nodiscard]] Model read_opt(HuggingFaceConfig& config);
+[[nodiscard]] Model read_phi3(HuggingFaceConfig& config);
+[[nodiscard]] Model read_qwen2(HuggingFaceConfig& config);
+[[nodiscard]] Model read_qwen3(HuggingFaceConfig& config);
 
 }  // namespace tessera::workload

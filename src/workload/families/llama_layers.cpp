@@ -1,0 +1,111 @@
+#include "llama_layers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tessera::workload {
+namespace {
+
+std::vector<bool> sliding_layers(HuggingFaceConfig& config, const std::function<bool(std::int64_t)>& is_sliding,
+                                 const Model& model) {
+  std::vector<bool> sliding;
+  const std::vector<std::string> types = config.texts_or("layer_types");
+  for (std::int64_t layer = 0; types.empty() && layer < model.layers; ++layer) sliding.push_back(is_sliding(layer));
+  for (const std::string& type : types) {
+    if (type != "sliding_attention" && type != "full_attention") {
+      config.refuse("layer_types", "\"sliding_attention\" and \"full_attention\"");
+      return {};
+    }
+    sliding.push_back(type == "sliding_attention");
+  }
+  if (static_cast<std::int64_t>(sliding.size()) == model.layers) return sliding;
+  config.refuse("layer_types", fmt::format("one for each of the {} layers", model.layers));
+  return {};
+}
+
+std::size_t period_of(const std::vector<bool>& layers) {
+  const auto repeats = [&](std::size_t period) {
+    for (std::size_t i = period; i < layers.size(); ++i)
+      if (layers[i] != layers[i - period]) return false;
+    return true;
+  };
+  std::size_t period = 1;
+  while (!repeats(period)) ++period;
+  return period;
+}
+
+/// "sliding * 5", "full".
+std::vector<std::string> sequence_of(const std::vector<bool>& layers) {
+  std::vector<std::string> sequence;
+  const std::size_t period = period_of(layers);
+  for (std::size_t first = 0, end = 0; first < period; first = end) {
+    while (end < period && layers[end] == layers[first]) ++end;
+    const std::string name = layers[first] ? "sliding" : "full";
+    sequence.push_back(end - first == 1 ? name : fmt::format("{} * {}", name, end - first));
+  }
+  return sequence;
+}
+
+}  // namespace
+
+Model read_llama_layers(HuggingFaceConfig& config, bool tied) {
+  Model model;
+  model.layers = config.integer("layers", {"num_hidden_layers"});
+  model.hidden = config.integer("hidden", {"hidden_size"});
+  model.heads = config.integer("heads", {"num_attention_heads"});
+  model.kv_heads = config.integer_or("kv_heads", {"num_key_value_heads"}, model.heads);
+  model.head_dim = config.integer_or("head_dim", {"head_dim"}, 0);
+  model.ffn_hidden = config.integer("ffn_hidden", {"intermediate_size"});
+  model.gated_mlp = true;
+  model.vocabulary = config.integer("vocabulary", {"vocab_size"});
+  model.max_positions = config.integer_or("max_positions", {"max_position_embeddings"}, 0);
+  model.position = PositionEmbedding::rotary;
+  model.norm = Norm::rmsnorm;
+  model.tied_embeddings = config.boolean_or("tie_word_embeddings", tied);
+  model.dropout = model.bias = model.qkv_bias = false;
+  model.attention_dropout = config.dropout({"attention_dropout"}, 0.0);
+  config.ignore({"hidden_act", "pretraining_tp", "rope_parameters", "rope_scaling", "rope_theta"});
+  return model;
+}
+
+void read_attention_bias(HuggingFaceConfig& config, bool fallback, Model& model) {
+  model.qkv_bias = config.boolean_or("attention_bias", fallback);
+  model.projection_bias = model.qkv_bias ? ProjectionBias::yes : ProjectionBias::no;
+}
+
+void read_rotary_fraction(HuggingFaceConfig& config, const char* key, double fallback, Model& model) {
+  model.rotary_fraction =
+      config.number_or("rotary_fraction", {key, "rope_parameters.partial_rotary_factor"}, fallback, 1);
+}
+
+double read_softcap(HuggingFaceConfig& config, const char* field, const char* key, double fallback) {
+  constexpr double most = 1e6;
+  return config.number_or(field, {key}, config.gives(key) ? 0 : fallback, most);
+}
+
+void read_layer_types(HuggingFaceConfig& config, const std::function<bool(std::int64_t)>& is_sliding, Model& model) {
+  if (model.layers < 1) return;
+  const std::vector<bool> sliding = sliding_layers(config, is_sliding, model);
+  if (sliding.empty()) return;
+  const std::int64_t window = model.sliding_window;
+  if (std::ranges::find(sliding, true) == sliding.end()) model.sliding_window = 0;
+  if (window == 0 || std::ranges::adjacent_find(sliding, std::not_equal_to<>()) == sliding.end()) return;
+  LayerKind kind;
+  static_cast<LayerFields&>(kind) = model;
+  kind.name = "sliding";
+  model.layer_kinds = {kind};
+  kind.name = "full";
+  kind.sliding_window = 0;
+  model.layer_kinds.push_back(kind);
+  model.layer_sequence = sequence_of(sliding);
+  model.sliding_window = 0;
+}
+
+std::function<bool(std::int64_t)> all_but_each(HuggingFaceConfig& config, std::int64_t period) {
+  const std::int64_t of_file =
+      config.integer_or("layer_sequence", {"sliding_window_pattern", "_sliding_window_pattern"}, period);
+  return [of_file](std::int64_t layer) { return (layer + 1) % of_file != 0; };
+}
+
+}  // namespace tessera::workload
