@@ -15,6 +15,15 @@ class LayerKeys {
     count("kv_heads", &T::kv_heads, "heads of keys and values (grouped-query attention); 0: as many as heads",
           "1000000");
     count("head_dim", &T::head_dim, "size of a head; 0: hidden / heads", "1000000");
+    count("value_dim", &T::value_dim, "size of a head of values; 0: head_dim", "1000000");
+    count("query_rank", &T::query_rank,
+          "latent attention: elements of a token that queries are made from; 0: the hidden ones", "1000000");
+    count("kv_rank", &T::kv_rank,
+          "latent attention: elements of a token that keys and values of all heads are made from, and that a cache "
+          "holds; 0: plain attention",
+          "1000000");
+    count("rotary_dim", &T::rotary_dim,
+          "latent attention: elements of head_dim that positions turn, whose keys all heads share", "1000000");
     count("sliding_window", &T::sliding_window, "tokens that a token attends to, itself among them; 0: all before it",
           "1000000000");
     or_default(schema_
@@ -30,6 +39,11 @@ class LayerKeys {
             "norms of each head of queries and keys: weights that heads share, or of each head"),
         "none");
     softcap("attention_softcap", &T::attention_softcap, "soft cap of the scores: c tanh(score / c); 0: none");
+    count(
+        "attention_chunk", &T::attention_chunk,
+        "the sequence is cut into chunks of so many tokens, and a token attends to those before it in its own; 0: one",
+        "1000000000");
+    flag("attention_sinks", &T::attention_sinks, "a learnt logit of each head stands in its softmax besides");
   }
   void add_block() const {
     or_default(schema_.template choice<SublayerNorms>(
@@ -51,6 +65,12 @@ class LayerKeys {
     count("experts", &T::experts, "experts of a mixture-of-experts layer; 0: dense", "1000000");
     count("experts_per_token", &T::experts_per_token, "experts that the router picks for a token", "1000000");
     count("shared_experts", &T::shared_experts, "experts that every token takes besides", "1000000");
+    count("shared_ffn_hidden", &T::shared_ffn_hidden, "width of one shared expert; 0: ffn_hidden", "100000000");
+    flag("shared_gate", &T::shared_gate, "what shared experts make is weighted by a gate, one number a token");
+    flag("router_bias", &T::router_bias, "a learnt bias on the router's logits");
+    count("expert_groups", &T::expert_groups, "equal groups of experts, of which a token takes a few; 0: no groups",
+          "1000000");
+    count("groups_per_token", &T::groups_per_token, "as many of them", "1000000");
   }
 
   void softcap(const char* key, double T::*member, const char* help) const {

@@ -143,6 +143,12 @@ std::string beyond_plain(const Model& model) {
   if (kind.sublayer_norms != SublayerNorms::input) return "norms behind attention and MLP (sublayer_norms)";
   if (kind.query_key_norm != QueryKeyNorm::none) return "norms of queries and keys (query_key_norm)";
   if (kind.attention_softcap > 0) return "a soft cap of scores (attention_softcap)";
+  if (kind.attention_chunk > 0) return "attention in chunks";
+  if (kind.attention_sinks) return "attention sinks";
+  if (is_latent(kind)) return "latent attention";
+  if (kind.value_dim > 0 && kind.value_dim != kind.head_dim) return "values of another size than keys";
+  if (kind.shared_ffn_hidden > 0 || kind.shared_gate || kind.router_bias)
+    return "shared experts or a router of its own";
   return {};
 }
 

@@ -42,18 +42,76 @@ void check_heads(const Model& model, const LayerFields& kind, const Checker& che
   }
 }
 
-void check_experts(const LayerFields& kind, const Checker& checker) {
-  if (kind.experts == 0) {
-    for (const auto& [field, value] :
-         {std::pair{"experts_per_token", kind.experts_per_token}, std::pair{"shared_experts", kind.shared_experts}}) {
-      if (value != 0) checker.report(field, fmt::format("{} in a model without experts, allowed: 0", value));
-    }
+void check_no_experts(const LayerFields& kind, const Checker& checker) {
+  for (const auto& [field, value] :
+       {std::pair{"experts_per_token", kind.experts_per_token}, std::pair{"shared_experts", kind.shared_experts},
+        std::pair{"shared_ffn_hidden", kind.shared_ffn_hidden}, std::pair{"expert_groups", kind.expert_groups},
+        std::pair{"groups_per_token", kind.groups_per_token}})
+    if (value != 0) checker.report(field, fmt::format("{} in a model without experts, allowed: 0", value));
+  for (const auto& [field, value] :
+       {std::pair{"shared_gate", kind.shared_gate}, std::pair{"router_bias", kind.router_bias}})
+    if (value) checker.report(field, "true in a model without experts, allowed: false");
+}
+
+/// A token's experts come from few enough groups, and these have enough of them.
+void check_groups(const LayerFields& kind, const Checker& checker) {
+  const std::int64_t groups = kind.expert_groups, taken = kind.groups_per_token;
+  if (groups == 0) {
+    if (taken > 0) checker.report("groups_per_token", "of experts that are in no groups, allowed: 0");
     return;
   }
+  if (kind.experts % groups != 0)
+    return checker.report("expert_groups", fmt::format("{} does not divide {}, which is {}", groups,
+                                                       checker.name("experts"), kind.experts));
+  if (taken < 1 || taken > groups || taken * (kind.experts / groups) < kind.experts_per_token)
+    checker.report("groups_per_token",
+                   fmt::format("{} is out of range, allowed: 1 to {}, with {} experts or more in them", taken, groups,
+                               kind.experts_per_token));
+}
+
+void check_experts(const LayerFields& kind, const Checker& checker) {
+  if (kind.experts == 0) return check_no_experts(kind, checker);
   if (kind.experts_per_token < 1 || kind.experts_per_token > kind.experts) {
     checker.report("experts_per_token", fmt::format("{} is out of range, allowed: 1 to {} ({})", kind.experts_per_token,
                                                     kind.experts, checker.name("experts")));
   }
+  if (kind.shared_experts == 0 && kind.shared_ffn_hidden > 0)
+    checker.report("shared_ffn_hidden", "a width of shared experts, of which there are none, allowed: 0");
+  if (kind.shared_experts == 0 && kind.shared_gate)
+    checker.report("shared_gate", "a gate of shared experts, of which there are none, allowed: false");
+  check_groups(kind, checker);
+}
+
+/// Heads of latent attention are all made from the same elements.
+void check_latent(const Model& model, const LayerFields& kind, const Checker& checker) {
+  if (!is_latent(kind)) {
+    for (const auto& [field, value] :
+         {std::pair{"query_rank", kind.query_rank}, std::pair{"rotary_dim", kind.rotary_dim}})
+      if (value != 0)
+        checker.report(field,
+                       fmt::format("{} without latent attention ({} = 0), allowed: 0", value, checker.name("kv_rank")));
+    return;
+  }
+  if (kind.kv_heads > 0 && kind.kv_heads != kind.heads)
+    checker.report("kv_heads", fmt::format("{}, and latent attention has keys and values for each head, allowed: {}",
+                                           kind.kv_heads, kind.heads));
+  if (kind.rotary_dim >= kind.head_dim)
+    checker.report("rotary_dim", fmt::format("{} is out of range, allowed: less than {}, which is {}", kind.rotary_dim,
+                                             checker.name("head_dim"), kind.head_dim));
+  if ((kind.rotary_dim > 0) != (model.position == PositionEmbedding::rotary && kind.rotary_fraction > 0))
+    checker.report("rotary_dim", "elements that positions turn: more than 0 with rotary positions, and 0 without");
+  if (kind.query_key_norm != QueryKeyNorm::none)
+    checker.report("query_key_norm", "latent attention norms what it compresses, allowed: \"none\"");
+  if (model.qkv_bias) checker.report("qkv_bias", "latent attention has no biases of its own, allowed: false");
+}
+
+void check_sight(const Model& model, const LayerFields& kind, const Checker& checker) {
+  for (const auto& [field, tokens] :
+       {std::pair{"sliding_window", kind.sliding_window}, std::pair{"attention_chunk", kind.attention_chunk}}) {
+    if (tokens > 0 && !model.causal) checker.report(field, "a token sees those before it: causal = true, or 0");
+  }
+  if (kind.sliding_window > 0 && kind.attention_chunk > 0)
+    checker.report("attention_chunk", "a token has a window or a chunk, and not both: one of them is 0");
 }
 
 /// Of how attention and MLP stand to each other.
@@ -73,8 +131,8 @@ void settle_kind(const Model& model, LayerFields& kind, const Checker& checker) 
   if (kind.kv_heads == 0) kind.kv_heads = kind.heads;
   if (kind.head_dim == 0) kind.head_dim = model.hidden / kind.heads;
   if (kind.ffn_hidden == 0) kind.ffn_hidden = 4 * model.hidden;
-  if (kind.sliding_window > 0 && !model.causal)
-    checker.report("sliding_window", "a window is of the tokens before: causal = true, or 0");
+  check_latent(model, kind, checker);
+  check_sight(model, kind, checker);
   check_experts(kind, checker);
   check_block(model, kind, checker);
 }
@@ -85,9 +143,12 @@ double largest_layer(const Model& model) {
   double most = 0;
   for (std::uint32_t i = 0; i < layer_kinds(model); ++i) {
     const LayerFields& kind = layer_kind(model, i);
-    const double attention = 4.0 * h * static_cast<double>(kind.heads) * static_cast<double>(kind.head_dim);
-    const double experts = static_cast<double>(1 + kind.experts + kind.shared_experts);
-    most = std::max(most, attention + 3.0 * h * static_cast<double>(kind.ffn_hidden) * experts);
+    const double head = static_cast<double>(std::max(kind.head_dim, value_dim(kind)));
+    const double from = std::max(h, static_cast<double>(kind.query_rank + 2 * kind.kv_rank + kind.rotary_dim));
+    const double attention = 4.0 * from * (static_cast<double>(kind.heads) * head + h);
+    const double widths = static_cast<double>(1 + kind.experts) * static_cast<double>(kind.ffn_hidden) +
+                          static_cast<double>(shared_width(kind));
+    most = std::max(most, attention + 3.0 * h * widths);
   }
   return most;
 }

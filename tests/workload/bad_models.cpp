@@ -58,7 +58,7 @@ TEST_CASE("kinds of layers, and their sequence") {
   CHECK(errors_of(good + "layer_sequence = [\"a\"]\n[[layer_kinds]]\nname = \"a\"\nlayers = 3\n") ==
         Names{"m.toml:10:1: unknown key \"layers\" in [model.layer_kinds], it is \"layers\" of [model] here"});
   CHECK(errors_of(good + "causal = false\nsliding_window = 3\n") ==
-        Names{"m.toml:8:18: \"sliding_window\": a window is of the tokens before: causal = true, or 0"});
+        Names{"m.toml:8:18: \"sliding_window\": a token sees those before it: causal = true, or 0"});
 }
 
 TEST_CASE("values out of range, missing and misspelt keys") {

@@ -37,10 +37,16 @@ enum class ProjectionBias { as_bias, yes, no };
 /// What layers have that may differ from layer to layer. Dimensions as in the model's own configuration; nothing is
 /// sharded here.
 struct LayerFields {
-  std::int64_t heads = 0;           ///< a, query heads
-  std::int64_t kv_heads = 0;        ///< grouped-query attention: < heads; in a file 0 stands for `heads`
-  std::int64_t head_dim = 0;        ///< in a file 0 stands for h/a
-  std::int64_t sliding_window = 0;  ///< a token sees this many tokens before it, itself among them; 0: all
+  std::int64_t heads = 0;              ///< a, query heads
+  std::int64_t kv_heads = 0;           ///< grouped-query attention: < heads; in a file 0 stands for `heads`
+  std::int64_t head_dim = 0;           ///< in a file 0 stands for h/a
+  std::int64_t value_dim = 0;          ///< size of a head of values; 0: head_dim, as of queries and keys
+  std::int64_t query_rank = 0;         ///< latent attention: what queries are made from; 0: from the h elements
+  std::int64_t kv_rank = 0;            ///< latent attention: what keys and values are made from; 0: plain attention
+  std::int64_t rotary_dim = 0;         ///< latent attention: the part of head_dim that positions turn
+  std::int64_t sliding_window = 0;     ///< a token sees this many tokens before it, itself among them; 0: all
+  std::int64_t attention_chunk = 0;    ///< a token sees those before it in its own chunk of so many; 0: all
+  bool attention_sinks = false;        ///< one more logit a head in the softmax, which is learnt
   double rotary_fraction = 1;       ///< of a head's elements, turned where positions are rotary; 0: the layer has none
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
   double attention_softcap = 0;  ///< c of c tanh(score / c); 0: scores have no cap
@@ -51,7 +57,25 @@ struct LayerFields {
   std::int64_t experts = 0;            ///< MoE: experts of a layer; 0 dense
   std::int64_t experts_per_token = 0;  ///< top-k
   std::int64_t shared_experts = 0;     ///< MoE: experts that every token takes besides
+  std::int64_t shared_ffn_hidden = 0;  ///< width of one of those; 0: ffn_hidden
+  bool shared_gate = false;            ///< their sum is weighted by a number a token, from a gate of its own
+  bool router_bias = false;            ///< a learnt bias on the router's logits
+  std::int64_t expert_groups = 0;      ///< MoE: equal groups of experts of which a token takes a few; 0: no groups
+  std::int64_t groups_per_token = 0;   ///< as many of them
 };
+
+/// Size of a head of values.
+[[nodiscard]] inline std::int64_t value_dim(const LayerFields& kind) {
+  return kind.value_dim > 0 ? kind.value_dim : kind.head_dim;
+}
+/// Multi-head latent attention (DeepSeek-AI 2024, arXiv 2405.04434, section 2.1): queries are made from query_rank
+/// elements of a token, keys and values of all heads from kv_rank elements, which are what a cache holds, with
+/// rotary_dim elements that all heads' keys share.
+[[nodiscard]] inline bool is_latent(const LayerFields& kind) { return kind.kv_rank > 0; }
+/// Columns of all shared experts together.
+[[nodiscard]] inline std::int64_t shared_width(const LayerFields& kind) {
+  return kind.shared_experts * (kind.shared_ffn_hidden > 0 ? kind.shared_ffn_hidden : kind.ffn_hidden);
+}
 
 /// [[model.layer_kinds]]: one kind of layers, where a model has several.
 struct LayerKind : LayerFields {

@@ -27,7 +27,7 @@ void add_layers(const Cut& cut, std::uint32_t stage, DeviceState& state) {
       const auto shape = cut.layer_shape(workload::kind_of(*cut.model, i), 0);
       add(state, workload::layer_parameters(*cut.model, shape));
       const workload::ParameterShare products = workload::product_weights(*cut.model, shape);
-      state.products_dense += products.sharded;
+      state.products_dense += products.sharded + products.replicated;
       state.products_expert += products.expert;
     }
   }

@@ -10,7 +10,7 @@ namespace {
 using program::PipelineAction;
 
 void gather(Writer& beside, const workload::ParameterShare& share, const workload::ParameterShare& products = {}) {
-  gather_weights(beside, {data_beside_group, share.sharded + share.replicated, products.sharded});
+  gather_weights(beside, {data_beside_group, share.sharded + share.replicated, products.sharded + products.replicated});
   gather_weights(beside, {expert_data_beside_group, share.expert, products.expert});
   beside.builder().signal(weights_gathered);
 }

@@ -242,6 +242,21 @@ class LoweredLayers {
   std::int64_t sequence_, batch_, tokens_, queries_ = 0, keys_ = 0;
 };
 
+void refuse_beyond(const Model& model) {
+  for (std::uint32_t i = 0; i < layer_kinds(model); ++i) {
+    const LayerFields& kind = layer_kind(model, i);
+    const char* what = is_latent(kind)                    ? "latent attention"
+                       : value_dim(kind) != kind.head_dim ? "values of another size than keys"
+                       : kind.attention_sinks             ? "attention sinks"
+                       : kind.shared_ffn_hidden > 0       ? "shared experts of another width"
+                       : kind.shared_gate                 ? "a gate of shared experts"
+                       : kind.router_bias                 ? "a bias of the router"
+                                                          : nullptr;
+    if (what != nullptr)
+      throw KeyError("model", fmt::format("{} has {}, which is not told by primitive operators", model.name, what));
+  }
+}
+
 void refuse_long(const Model& model, std::int64_t sequence) {
   if (model.position == PositionEmbedding::learned && sequence > model.max_positions)
     throw KeyError("workload.sequence",
@@ -252,6 +267,7 @@ void refuse_long(const Model& model, std::int64_t sequence) {
 
 Graph lowered_graph(const Model& model, std::int64_t sequence, const std::string& datatype, std::int64_t batch) {
   refuse_long(model, sequence);
+  refuse_beyond(model);
   LayerShape shape;
   shape.sequence = sequence;
   shape.micro_batch = batch;

@@ -69,6 +69,7 @@ std::string part_of_core(const Operator& op) {
   for (const char* name : {"scores", "context"})
     if (op.name.starts_with(name)) return name;
   if (op.name == "qkv gradient layout" || op.name == "kv cache") return "scores";
+  if (op.name == "value expansion") return "context";
   return "softmax";
 }
 
@@ -78,7 +79,8 @@ class LayerGraph {
       : model_(model), context_(context), builder_(builder), layer_(transformer_layer(model, context.shape)) {}
 
   TensorId add(TensorId input) {
-    const TensorId norm = add_norm("attention_norm", layer_.attention_norm, input);
+    const TensorId norm =
+        is_latent(context_.layer) ? add_compression(input) : add_norm("attention_norm", layer_.attention_norm, input);
     const TensorId projection = add_attention(norm);
     const std::int64_t biases = has_projection_bias(model_) ? model_.hidden : 0;
     if (is_parallel(context_.layer)) {
@@ -96,6 +98,9 @@ class LayerGraph {
  private:
   [[nodiscard]] std::int64_t hidden() const { return context_.tokens * model_.hidden; }
   [[nodiscard]] std::int64_t gates() const { return context_.layer.gated_mlp ? 2 : 1; }
+  [[nodiscard]] std::int64_t norm_weights(std::int64_t width) const {
+    return norm_vectors(model_) * width;
+  }
 
   /// Weights of a norm behind attention or MLP, which is part of the residual's node.
   [[nodiscard]] std::int64_t output_norm() const {
@@ -104,8 +109,26 @@ class LayerGraph {
 
   TensorId add_norm(const std::string& name, const OperatorSet& set, TensorId input) {
     if (set.empty()) return input;
-    return builder_.parameters(norm_vectors(model_) * model_.hidden)
+    return builder_.parameters(norm_weights(model_.hidden))
         .node(name, set, {input}, context_.tokens_cut * model_.hidden);
+  }
+
+  /// The norm, and what latent attention makes of it for all heads.
+  TensorId add_compression(TensorId input) {
+    const LayerFields& kind = context_.layer;
+    const std::int64_t made = kind.query_rank + kind.kv_rank + kind.rotary_dim;
+    const std::int64_t whole = kind.query_rank > 0 ? made : made + model_.hidden;
+    return builder_.parameters(model_.hidden * made + norm_weights(model_.hidden + kind.query_rank + kind.kv_rank))
+        .node("attention_norm", layer_.attention_norm, {input}, context_.tokens_cut * whole);
+  }
+  /// Of what makes queries, keys and values of its input.
+  [[nodiscard]] std::int64_t qkv_weights() const {
+    const LayerFields& kind = context_.layer;
+    const std::int64_t columns = context_.qkv_width();
+    if (!is_latent(kind)) return model_.hidden * columns + (model_.qkv_bias ? columns : 0);
+    const std::int64_t expanded = kind.head_dim - kind.rotary_dim + value_dim(kind);
+    return (kind.query_rank > 0 ? kind.query_rank : model_.hidden) * context_.query_width +
+           kind.kv_rank * context_.shape.heads_per_rank * expanded;
   }
 
   /// With the biases of the linear layers before it.
@@ -115,22 +138,24 @@ class LayerGraph {
   }
 
   TensorId add_attention(TensorId norm) {
-    const std::int64_t queries = context_.tokens * context_.query_width, keys = context_.tokens * context_.kv_width;
-    const std::int64_t columns = context_.query_width + 2 * context_.kv_width;
-    const std::vector<TensorId> qkv =
-        builder_.parameters(model_.hidden * columns + (model_.qkv_bias ? columns : 0) + query_key_norms())
-            .nodes("qkv", layer_.qkv, {norm}, {{"queries", queries}, {"keys", keys}, {"values", keys}});
-    const TensorId context = context_.shape.flash_attention
-                                 ? builder_.node("attention", layer_.attention_core, qkv, queries)
-                                 : add_core(qkv[0], qkv[1], qkv[2]);
-    return builder_.parameters(context_.query_width * model_.hidden)
+    const std::int64_t tokens = context_.tokens;
+    const std::vector<TensorId> qkv = builder_.parameters(qkv_weights() + query_key_norms())
+                                          .nodes("qkv", layer_.qkv, {norm},
+                                                 {{"queries", tokens * context_.query_width},
+                                                  {"keys", tokens * context_.key_width},
+                                                  {"values", tokens * context_.value_width}});
+    builder_.parameters(context_.layer.attention_sinks ? context_.shape.heads_per_rank : 0);
+    const TensorId context = context_.shape.flash_attention ? builder_.node("attention", layer_.attention_core, qkv,
+                                                                            tokens * context_.output_width)
+                                                            : add_core(qkv[0], qkv[1], qkv[2]);
+    return builder_.parameters(context_.output_width * model_.hidden)
         .node("projection", layer_.projection, {context}, hidden());
   }
 
   [[nodiscard]] std::int64_t query_key_norms() const {
     if (context_.layer.query_key_norm == QueryKeyNorm::none) return 0;
     const bool is_shared = context_.layer.query_key_norm == QueryKeyNorm::shared;
-    return norm_vectors(model_) * (is_shared ? 2 * context_.layer.head_dim : context_.query_width + context_.kv_width);
+    return norm_vectors(model_) * (is_shared ? 2 * context_.layer.head_dim : context_.query_width + context_.key_width);
   }
 
   TensorId add_core(TensorId queries, TensorId keys, TensorId values) {
@@ -143,7 +168,7 @@ class LayerGraph {
     softmax.kept_inside = layer_.attention_core.kept_inside;
     const TensorId scores = builder_.node("scores", part("scores"), {queries, keys}, matrix);
     const TensorId probabilities = builder_.node("softmax", softmax, {scores}, matrix);
-    return builder_.node("context", part("context"), {probabilities, values}, context_.tokens * context_.query_width);
+    return builder_.node("context", part("context"), {probabilities, values}, context_.tokens * context_.output_width);
   }
 
   /// `beside`: what is added to its result.
@@ -159,14 +184,16 @@ class LayerGraph {
   /// Routed and shared experts are one node each way, as their operators are.
   TensorId add_experts(TensorId input) {
     const std::int64_t tokens = context_.shape.expert_tokens;
-    const std::int64_t shared = context_.layer.shared_experts * context_.mlp_width;
-    const std::int64_t width = context_.local_experts * context_.mlp_width + shared;  // of all of them
-    const TensorId chosen = builder_.parameters(model_.hidden * context_.layer.experts)
+    const std::int64_t shared = context_.shared_width;
+    const std::int64_t width = context_.local_experts * context_.expert_width + shared;  // of all of them
+    const std::int64_t logits = context_.layer.experts + (context_.layer.shared_gate ? 1 : 0);
+    const std::int64_t biases = context_.layer.router_bias ? context_.layer.experts : 0;
+    const TensorId chosen = builder_.parameters(model_.hidden * logits + biases)
                                 .node("router", layer_.router, {input}, context_.tokens_cut * context_.layer.experts);
     const TensorId copies = builder_.node("dispatch", layer_.dispatch, {input, chosen}, tokens * model_.hidden);
     std::vector<TensorId> reads{copies};
     if (shared > 0) reads.push_back(input);
-    const std::int64_t inside = tokens * context_.mlp_width + context_.tokens * shared;
+    const std::int64_t inside = tokens * context_.expert_width + context_.tokens * shared;
     const TensorId fc1 =
         builder_.parameters(gates() * width * model_.hidden).node("fc1", layer_.fc1, reads, gates() * inside);
     const TensorId activation =

@@ -13,27 +13,30 @@ SeenTokens tokens_of(const Context& context) {
   return {context.shape.sequence, context.shape.context - context.shape.sequence};
 }
 
-/// Sizes of the attention core. Queries that share keys and values are rows of one product (grouped-query attention).
+/// Sizes of the attention core. Queries that share keys and values are rows of one product (grouped-query attention,
+/// and latent attention where keys and values stay compressed: values are a part of the keys then).
 struct Core {
   explicit Core(const Context& context)
-      : groups(context.shape.micro_batch * context.shape.kv_heads_per_rank),
-        queries_per_kv((context.shape.heads_per_rank + context.shape.kv_heads_per_rank - 1) /
-                       context.shape.kv_heads_per_rank),
+      : kv_heads(context.absorbs() ? 1 : context.shape.kv_heads_per_rank),
+        groups(context.shape.micro_batch * kv_heads),
+        queries_per_kv((context.shape.heads_per_rank + kv_heads - 1) / kv_heads),
         rows(context.shape.sequence * queries_per_kv),
         context_length(tokens_of(context).keys(context)),
-        head_dim(context.layer.head_dim),
+        head_dim(query_size(context)),
+        value_size(output_size(context)),
         heads(context.shape.micro_batch * context.shape.heads_per_rank),
-        scores(heads * context.shape.sequence * context_length) {
-    visible = heads * tokens_of(context).pairs(context);
-  }
+        scores(heads * context.shape.sequence * context_length),
+        visible(heads * tokens_of(context).pairs(context)) {}
+  std::int64_t kv_heads;
   std::int64_t groups;
   std::int64_t queries_per_kv;
   std::int64_t rows;
   std::int64_t context_length;
-  std::int64_t head_dim;
-  std::int64_t heads;    ///< of all sequences
-  std::int64_t scores;   ///< elements of the score matrices
-  std::int64_t visible;  ///< of those, not masked
+  std::int64_t head_dim;                        ///< of queries and keys
+  std::int64_t value_size;                      ///< of values
+  std::int64_t heads;                           ///< of all sequences
+  std::int64_t scores;                          ///< elements of the score matrices
+  std::int64_t visible;                         ///< of those, not masked
 };
 
 void add_fused(const Context& context, const Core& core, OperatorSet& set) {
@@ -43,48 +46,57 @@ void add_fused(const Context& context, const Core& core, OperatorSet& set) {
   set.input_gradient.push_back(whole.backward(context));
   set.kept_inside = whole.statistics();
   // The backward kernel reads the output too, which is the next section's input unless that keeps a cast of it.
-  if (context.low) set.kept_inside += context.element * context.tokens * context.query_width;
+  if (context.low) set.kept_inside += context.element * context.tokens * context.output_width;
 }
 
 void add_unfused_forward(const Context& context, const Core& core, OperatorSet& set) {
-  const auto& [groups, queries_per_kv, rows, length, d, heads, scores, visible] = core;
-  set.forward.push_back(context.gemm("scores", groups, rows, length, d));
+  const std::int64_t groups = core.groups, rows = core.rows, length = core.context_length, scores = core.scores;
+  set.forward.push_back(context.gemm("scores", groups, rows, length, core.head_dim));
   if (context.layer.attention_softcap > 0)
     set.forward.push_back(context.stream(OperatorKind::fused, "soft cap", scores, scores));
   // The causal kernel reads what is visible and writes the whole matrix; the general one reads a mask as well.
   const std::int64_t mask = context.model.causal ? 0 : context.shape.micro_batch * context.shape.sequence * length;
-  Operator softmax = context.stream(OperatorKind::softmax, "softmax", visible, scores);
+  Operator softmax = context.stream(OperatorKind::softmax, "softmax", core.visible, scores);
   softmax.bytes_read += mask;
   set.forward.push_back(softmax);
   if (context.attention_dropout)
     set.forward.push_back(context.stream_masked(OperatorKind::dropout, "attention dropout", scores, scores, 0, scores));
-  set.forward.push_back(context.gemm("context", groups, rows, d, length));
-  const std::int64_t output = context.tokens * context.query_width;
-  set.forward.push_back(context.stream(OperatorKind::copy, "context layout", output, output));
+  set.forward.push_back(context.gemm("context", groups, rows, core.value_size, length));
+  const std::int64_t outputs = core.heads * context.shape.sequence * core.value_size;
+  set.forward.push_back(context.stream(OperatorKind::copy, "context layout", outputs, outputs));
 }
 
 void add_unfused_backward(const Context& context, const Core& core, OperatorSet& set) {
-  const auto& [groups, queries_per_kv, rows, length, d, heads, scores, visible] = core;
+  const std::int64_t groups = core.groups, rows = core.rows, length = core.context_length, scores = core.scores;
   std::vector<Operator>& backward = set.input_gradient;
-  backward.push_back(context.gemm("context dgrad scores", groups, rows, length, d));
-  backward.push_back(context.gemm("context dgrad values", groups, length, d, rows));
+  backward.push_back(context.gemm("context dgrad scores", groups, rows, length, core.value_size));
+  backward.push_back(context.gemm("context dgrad values", groups, length, core.value_size, rows));
   if (context.attention_dropout) {
     backward.push_back(
         context.stream_masked(OperatorKind::dropout, "attention dropout dgrad", scores, scores, scores, 0));
   }
-  backward.push_back(context.stream(OperatorKind::softmax, "softmax dgrad", 2 * visible, scores));
+  backward.push_back(context.stream(OperatorKind::softmax, "softmax dgrad", 2 * core.visible, scores));
   if (context.layer.attention_softcap > 0)
     backward.push_back(context.stream(OperatorKind::fused, "soft cap dgrad", 2 * scores, scores));
-  backward.push_back(context.gemm("scores dgrad queries", groups, rows, d, length));
-  backward.push_back(context.gemm("scores dgrad keys", groups, length, d, rows));
-  const std::int64_t gradients = context.tokens * (context.query_width + 2 * context.kv_width);
+  backward.push_back(context.gemm("scores dgrad queries", groups, rows, core.head_dim, length));
+  backward.push_back(context.gemm("scores dgrad keys", groups, length, core.head_dim, rows));
+  const std::int64_t gradients = context.tokens * context.qkv_width();
   backward.push_back(context.stream(OperatorKind::copy, "qkv gradient layout", gradients, gradients));
+}
+
+/// From each query's logarithm of a sum of exponentials, and the sum of its gradients; both in FP32.
+void add_sink_gradient(const Context& context, const Core& core, OperatorSet& set) {
+  const std::int64_t statistics = 2 * 4 * core.heads * context.shape.sequence;
+  const std::int64_t gradients = context.shape.gradient_bytes * context.shape.heads_per_rank;
+  set.weight_gradient.push_back(streaming(OperatorKind::reduction, "sinks wgrad",
+                                          Bytes{statistics + (context.shape.adds_gradients ? gradients : 0)},
+                                          Bytes{gradients}, context.shape.datatype));
 }
 
 /// Elements that a rotary kernel reads, and writes. In training it makes another tensor, whose heads it copies whole
 /// (Megatron-LM's apply_rotary_pos_emb, Transformer Engine's fused_rope); in inference it turns its share in place.
 std::int64_t rotary_elements(const Context& context) {
-  const std::int64_t columns = context.query_width + context.kv_width;
+  const std::int64_t columns = context.query_width + context.key_width;
   if (context.training) return context.tokens * columns;
   const auto turned =
       static_cast<std::int64_t>(context.layer.rotary_fraction * static_cast<double>(context.layer.head_dim));
@@ -97,7 +109,7 @@ void add_query_key_norms(const Context& context, OperatorSet& set) {
   const bool is_shared = context.layer.query_key_norm == QueryKeyNorm::shared;
   std::vector<Operator> backward;
   for (const auto& [name, width] : {std::pair{std::string("query norm"), context.query_width},
-                                    std::pair{std::string("key norm"), context.kv_width}}) {
+                                    std::pair{std::string("key norm"), context.key_width}}) {
     const std::int64_t elements = context.tokens * width;
     const std::int64_t parameters = norm_vectors(context.model) * (is_shared ? context.layer.head_dim : width);
     set.forward.push_back(context.stream(OperatorKind::norm, name, elements, elements));
@@ -112,12 +124,13 @@ void add_query_key_norms(const Context& context, OperatorSet& set) {
 }  // namespace
 
 void add_kv_cache(const Context& context, OperatorSet& set) {
-  const std::int64_t elements = 2 * context.tokens * context.kv_width;
+  const std::int64_t elements = context.tokens * cached_elements(context);
   set.forward.push_back(context.stream(OperatorKind::copy, "kv cache", elements, elements));
 }
 
 OperatorSet qkv_section(const Context& context) {
-  const std::int64_t columns = context.query_width + 2 * context.kv_width;
+  if (is_latent(context.layer)) return latent_qkv_section(context);
+  const std::int64_t columns = context.qkv_width();
   const std::int64_t elements = context.tokens * columns;
   const std::int64_t rotated = rotary_elements(context);
   OperatorSet set;
@@ -145,15 +158,15 @@ OperatorSet core_section(const Context& context) {
   const Core core(context);
   OperatorSet set;
   if (!context.training) add_kv_cache(context, set);
-  if (context.training) {
-    set.kept_input = context.element * context.tokens * (context.query_width + 2 * context.kv_width);
-  }
-  if (context.shape.flash_attention) {
+  if (context.training) set.kept_input = context.element * context.tokens * context.qkv_width();
+  if (context.shape.flash_attention)
     add_fused(context, core, set);
-    return set;
-  }
-  add_unfused_forward(context, core, set);
+  else
+    add_unfused_forward(context, core, set);
+  if (context.absorbs()) add_expansion(context, set);
   if (!context.training) return set;
+  if (context.layer.attention_sinks) add_sink_gradient(context, core, set);
+  if (context.shape.flash_attention) return set;
   add_unfused_backward(context, core, set);
   // Output of the softmax; with dropout, its mask and its output as well.
   set.kept_inside = context.element * core.scores;
@@ -166,8 +179,8 @@ OperatorSet projection_section(const Context& context) {
   OperatorSet set;
   set.summed_output = context.model.hidden;
   set.gathered_element = gathered_element(context);
-  add_linear(context, context.row_linear("projection", 1, context.tokens, context.query_width), set);
-  if (context.training) set.kept_input = kept_operand(context, context.tokens * context.query_width);
+  add_linear(context, context.row_linear("projection", 1, context.tokens, context.output_width), set);
+  if (context.training) set.kept_input = kept_operand(context, context.tokens * context.output_width);
   return set;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tessera/base/error.hpp"
 
@@ -19,6 +20,11 @@ std::int64_t share(std::int64_t whole, std::int64_t parts, const char* what, con
   return whole / parts;
 }
 
+/// Of queries and keys, compressed ones as well, or values.
+std::int64_t largest_head(const LayerFields& kind) {
+  return std::max({kind.head_dim, value_dim(kind), kind.kv_rank + kind.rotary_dim});
+}
+
 /// The largest tensors of a layer, some of which are read and written many times in one kernel, and the FLOP of its
 /// attention, up to ten times those of one product, have to fit into 63 bits.
 void refuse_too_large(const Model& model, const LayerFields& kind, const LayerShape& shape) {
@@ -26,10 +32,11 @@ void refuse_too_large(const Model& model, const LayerFields& kind, const LayerSh
   const double scores = real(shape.heads_per_rank) * real(shape.context);
   const double width =
       std::max({real(model.hidden), 3 * real(kind.ffn_hidden),
-                3 * real(kind.heads + kind.kv_heads) * real(kind.head_dim), scores, real(model.vocabulary)});
-  const double experts = real(std::max<std::int64_t>(1, kind.experts_per_token + kind.shared_experts));
+                3 * real(kind.heads + kind.kv_heads) * real(largest_head(kind)), scores, real(model.vocabulary)});
+  const double shared = std::ceil(real(shared_width(kind)) / real(kind.ffn_hidden));
+  const double experts = std::max(1.0, real(kind.experts_per_token) + shared);
   const double tokens = real(shape.sequence) * real(shape.micro_batch);
-  if (64 * tokens * experts * width < 9e18 && 20 * tokens * scores * real(kind.head_dim) < 9e18) return;
+  if (64 * tokens * experts * width < 9e18 && 20 * tokens * scores * real(largest_head(kind)) < 9e18) return;
   throw KeyError(
       "workload.sequence",
       fmt::format("a layer over {} x {} tokens of this model is larger than is counted: more than 10^17 numbers, "
@@ -63,8 +70,19 @@ LayerShape complete(const Model& model, const LayerFields& kind, LayerShape shap
 
 std::int64_t ceil_share(std::int64_t whole, std::int64_t parts) { return (whole + parts - 1) / parts; }
 
-std::int64_t width_share(const LayerFields& kind, const LayerShape& shape, std::int64_t parts, const char* ranks) {
-  return shape.pad_width ? ceil_share(kind.ffn_hidden, parts) : share(kind.ffn_hidden, parts, "ffn_hidden", ranks);
+std::int64_t width_share(std::int64_t width, const LayerShape& shape, std::int64_t parts, const char* ranks) {
+  return shape.pad_width ? ceil_share(width, parts) : share(width, parts, "ffn_hidden", ranks);
+}
+
+std::int64_t expert_share(const LayerFields& kind, const LayerShape& shape) {
+  return shape.expert_tensor > 0 ? width_share(kind.ffn_hidden, shape, shape.expert_tensor, "expert-tensor-parallel")
+                                 : width_share(kind.ffn_hidden, shape, shape.tensor, "tensor-parallel");
+}
+
+std::int64_t shared_share(const LayerFields& kind, const LayerShape& shape) {
+  if (kind.shared_experts == 0) return 0;
+  const std::int64_t one = shared_width(kind) / kind.shared_experts;
+  return kind.shared_experts * width_share(one, shape, shape.tensor, "tensor-parallel");
 }
 
 std::int64_t cut_tokens(const LayerShape& shape) {
@@ -82,10 +100,12 @@ Context::Context(const Model& model_in, const LayerShape& shape_in)
       tokens(shape.sequence * shape.micro_batch),
       tokens_cut(cut_tokens(shape)),
       query_width(shape.heads_per_rank * layer.head_dim),
-      kv_width(shape.kv_heads_per_rank * layer.head_dim),
-      mlp_width(width_share(layer, shape, shape.tensor, "tensor-parallel")),
-      expert_width(shape.expert_tensor > 0 ? width_share(layer, shape, shape.expert_tensor, "expert-tensor-parallel")
-                                           : mlp_width),
+      key_width(shape.kv_heads_per_rank * layer.head_dim),
+      value_width(shape.kv_heads_per_rank * value_dim(layer)),
+      output_width(shape.heads_per_rank * value_dim(layer)),
+      mlp_width(is_moe(layer) ? 0 : width_share(layer.ffn_hidden, shape, shape.tensor, "tensor-parallel")),
+      expert_width(is_moe(layer) ? expert_share(layer, shape) : 0),
+      shared_width(shared_share(layer, shape)),
       local_experts(is_moe(layer) ? share(layer.experts, shape.expert_parallel, "experts", "expert-parallel") : 0),
       training(shape.phase == Phase::training),
       dropout(training && model.dropout),

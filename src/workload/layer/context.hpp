@@ -35,15 +35,22 @@ struct Context {
   std::int64_t tokens;         ///< s b
   std::int64_t tokens_cut;     ///< s b / t under sequence parallelism, s b otherwise
   std::int64_t query_width;    ///< columns of Q on this rank
-  std::int64_t kv_width;       ///< columns of K, and of V, on this rank
-  std::int64_t mlp_width;      ///< columns of the MLP on this rank
+  std::int64_t key_width;      ///< columns of K on this rank
+  std::int64_t value_width;    ///< columns of V on this rank
+  std::int64_t output_width;   ///< columns that attention makes on this rank
+  std::int64_t mlp_width;      ///< columns of the MLP on this rank; 0 when the layer has experts
   std::int64_t expert_width;   ///< those of one expert
+  std::int64_t shared_width;   ///< those of all shared experts together
   std::int64_t local_experts;  ///< 0 when the layer is dense
   bool training;
   bool dropout;            ///< dropout layers run
   bool attention_dropout;  ///< the one of the attention's probabilities does
   bool rotary;             ///< positions turn queries and keys
   bool low;                ///< operands of linear layers' products have a datatype of their own
+
+  [[nodiscard]] std::int64_t qkv_width() const { return query_width + key_width + value_width; }
+  /// Keys and values stay compressed: each new token is taken to their size instead of all of them to its own.
+  [[nodiscard]] bool absorbs() const { return is_latent(layer) && shape.phase == Phase::generation; }
 
   /// From h elements of a token to a share of so many, and back: cut in one dimension or in two
   /// (LayerShape::tensor_rows).
@@ -93,6 +100,14 @@ void add_linear(const Context& context, const Linear& linear, OperatorSet& set);
 [[nodiscard]] OperatorSet core_section(const Context& context);
 /// The copy of new keys and values to where generation finds them.
 void add_kv_cache(const Context& context, OperatorSet& set);
+/// Elements of a token and layer that a cache of keys and values holds on this rank.
+[[nodiscard]] std::int64_t cached_elements(const Context& context);
+/// Of latent attention: what comes behind the norm and before the column-parallel part, on this rank's own tokens.
+void add_compression(const Context& context, OperatorSet& set);
+/// Column-parallel: queries, keys and values from what is compressed.
+[[nodiscard]] OperatorSet latent_qkv_section(const Context& context);
+/// Where keys and values stay compressed: what the core makes of them is brought to the size of values.
+void add_expansion(const Context& context, OperatorSet& set);
 [[nodiscard]] OperatorSet projection_section(const Context& context);
 
 [[nodiscard]] LossSections loss_sections(const Context& context);

@@ -27,7 +27,7 @@ class Part {
         ranks_(context.shape.context_parallel),
         rank_(context.shape.context_rank),
         queries_(context.tokens * context.query_width),
-        keys_(context.tokens * context.kv_width) {}
+        keys_(context.tokens * context.key_width) {}
 
  protected:
   /// Bytes of so many numbers in the activations' datatype.
@@ -256,12 +256,12 @@ class AllGather : Part {
       backward(one.backward(context_));
       backward(copy("query gradient", queries_ / 2));
       for (int i = 0; i < 2; ++i)
-        backward(add("key-value gradient sum", context_.shape.micro_batch * one.keys * context_.kv_width));
+        backward(add("key-value gradient sum", context_.shape.micro_batch * one.keys * context_.key_width));
     }
     for (int i = 0; i < 2; ++i) backward(copy("key-value gradient in order", ranks_ * keys_));
     for (int i = 0; i < 2; ++i) exchange_gradient(Kind::reduce_scatter, ranks_ * keys_);
     // Keys and values, the sums of their gradients, and those of a piece.
-    const std::int64_t of_a_piece = 2 * context_.shape.micro_batch * seen * context_.kv_width;
+    const std::int64_t of_a_piece = 2 * context_.shape.micro_batch * seen * context_.key_width;
     set_.gradient_exchange_buffers = bytes(4 * ranks_ * keys_ + of_a_piece).value();
   }
 
@@ -312,7 +312,7 @@ OperatorSet context_parallel_core(const Context& context) {
   check(context);
   OperatorSet set;
   if (context.training) {
-    set.kept_input = context.element * context.tokens * (context.query_width + 2 * context.kv_width);
+    set.kept_input = context.element * context.tokens * (context.query_width + 2 * context.key_width);
     set.kept_inside = 4 * context.tokens * context.shape.heads_per_rank;  // logarithms of sums of exponentials, FP32
   } else {
     add_kv_cache(context, set);

@@ -5,14 +5,19 @@
 
 namespace tessera::workload::layer {
 
+/// Elements of a head of queries and keys, and of what is made of values.
+[[nodiscard]] std::int64_t query_size(const Context& context);
+[[nodiscard]] std::int64_t output_size(const Context& context);
+
 /// Queries of a sequence, the tokens behind `before` others, and what they see of all of these.
 struct SeenTokens {
   std::int64_t queries = 0, before = 0;
 
-  /// That some query sees: with a window of w tokens those of the last queries + w - 1.
+  /// That some query sees: with a window of w tokens those of the last queries + w - 1, with chunks those from the
+  /// beginning of the first new token's one.
   [[nodiscard]] std::int64_t keys(const Context& context) const;
   /// Of a query and a key that no mask hides, of one head. With a causal mask, query i sees before + i + 1 tokens, or
-  /// as many as its window has.
+  /// as many as its window has, or those of its own chunk.
   [[nodiscard]] std::int64_t pairs(const Context& context) const;
 };
 
@@ -33,6 +38,8 @@ struct FusedAttention {
  private:
   /// Elements. Heads share keys and values as all of a rank do.
   [[nodiscard]] std::int64_t query_elements(const Context& context) const;
+  [[nodiscard]] std::int64_t output_elements(const Context& context) const;
+  /// In latent attention that stays compressed values are a part of the keys.
   [[nodiscard]] std::int64_t kv_elements(const Context& context) const;
 };
 

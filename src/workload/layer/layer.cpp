@@ -37,6 +37,7 @@ LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
   const layer::Context context(model, shape);
   LayerOperators result;
   result.attention_norm = layer::input_norm_section(context, "attention norm");
+  if (is_latent(context.layer)) layer::add_compression(context, result.attention_norm);
   result.qkv = layer::qkv_section(context);
   result.attention_core = layer::core_section(context);
   result.projection = layer::projection_section(context);
@@ -85,9 +86,10 @@ std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recompu
 
 std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape, std::int64_t layers) {
   const layer::Context context(model, shape);
-  std::int64_t bytes = 2 * context.element * context.kv_width;
-  const std::int64_t window = context.layer.sliding_window;
-  const std::int64_t tokens = window == 0 ? context.shape.context : std::min(window, context.shape.context);
+  std::int64_t bytes = context.element * layer::cached_elements(context);
+  std::int64_t tokens = context.shape.context;
+  for (const std::int64_t sight : {context.layer.sliding_window, context.layer.attention_chunk})
+    if (sight > 0) tokens = std::min(tokens, sight);
   for (const std::int64_t factor : {context.shape.micro_batch, tokens, layers}) {
     if (__builtin_mul_overflow(bytes, factor, &bytes))
       throw KeyError("workload.sequence", "the keys and values that a device keeps are more than 9.2 EB");

@@ -75,9 +75,27 @@ OperatorSet router_section(const Context& context) {
   if (!context.training) return set;
   set.input_gradient.insert(set.input_gradient.begin(), streaming(OperatorKind::softmax, "router softmax dgrad",
                                                                   Bytes{2 * scores}, Bytes{scores}, datatype));
+  // The product adds the bias.
+  if (context.layer.router_bias)
+    set.weight_gradient.push_back(context.bias_gradient("router bias wgrad", context.tokens_cut * experts, experts));
   set.kept_input = context.element * context.tokens_cut * context.model.hidden;
   set.kept_inside = scores;
   return set;
+}
+
+/// What shared experts make, weighted by a gate of its own where it has one, joins what the others make.
+void add_shared_sum(const Context& context, LayerOperators& layer) {
+  const std::int64_t h = context.model.hidden, elements = context.tokens_cut * h;
+  if (context.layer.shared_gate) {
+    add_linear(context, {"shared gate", 1, context.tokens_cut, h, 1}, layer.router);
+    layer.combine.forward.push_back(context.stream(OperatorKind::elementwise, "shared scale", elements, elements));
+    if (context.training) {
+      layer.combine.input_gradient.push_back(
+          context.stream(OperatorKind::elementwise, "shared scale dgrad", 2 * elements, elements));
+      layer.combine.kept_input += context.element * elements;
+    }
+  }
+  layer.combine.forward.push_back(context.stream(OperatorKind::elementwise, "shared sum", 2 * elements, elements));
 }
 
 /// As the experts' operators are made.
@@ -148,7 +166,7 @@ OperatorSet combine_section(const Context& context) {
 std::int64_t mlp_elements(const Context& context) {
   if (!is_moe(context.layer)) return context.tokens * context.mlp_width;
   const auto [active, rows] = ActiveExperts(context);
-  return active * rows * context.expert_width + context.tokens * context.mlp_width * context.layer.shared_experts;
+  return active * rows * context.expert_width + context.tokens * context.shared_width;
 }
 
 void add_dense_mlp(const Context& context, LayerOperators& layer) {
@@ -172,9 +190,9 @@ void add_experts(const Context& context, LayerOperators& layer) {
     split_products(layer.fc2);
   }
   if (context.layer.shared_experts > 0) {
-    const std::int64_t width = context.mlp_width * context.layer.shared_experts;
     // Their input is kept already, unless they have a cast of it: it is the router's.
-    add_mlp(context, {"shared ", 1, context.tokens, width, context.low ? context.tokens_cut : 0}, layer);
+    add_mlp(context, {"shared ", 1, context.tokens, context.shared_width, context.low ? context.tokens_cut : 0}, layer);
+    add_shared_sum(context, layer);
   }
 }
 

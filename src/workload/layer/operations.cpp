@@ -18,10 +18,10 @@ struct Width {
 constexpr std::array<Width, 12> widths = {{
     {"hidden", [](const Context& c, std::int64_t tokens) { return tokens * c.model.hidden; }},
     {"query", [](const Context& c, std::int64_t tokens) { return tokens * c.query_width; }},
-    {"value", [](const Context& c, std::int64_t tokens) { return tokens * c.kv_width; }},
-    {"key-value", [](const Context& c, std::int64_t tokens) { return tokens * 2 * c.kv_width; }},
-    {"query-key", [](const Context& c, std::int64_t tokens) { return tokens * (c.query_width + c.kv_width); }},
-    {"qkv", [](const Context& c, std::int64_t tokens) { return tokens * (c.query_width + 2 * c.kv_width); }},
+    {"value", [](const Context& c, std::int64_t tokens) { return tokens * c.value_width; }},
+    {"key-value", [](const Context& c, std::int64_t tokens) { return tokens * (c.key_width + c.value_width); }},
+    {"query-key", [](const Context& c, std::int64_t tokens) { return tokens * (c.query_width + c.key_width); }},
+    {"qkv", [](const Context& c, std::int64_t tokens) { return tokens * c.qkv_width(); }},
     {"mlp", [](const Context& c, std::int64_t) { return mlp_elements(c); }},
     {"vocabulary",
      [](const Context& c, std::int64_t tokens) {
