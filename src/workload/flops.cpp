@@ -32,10 +32,12 @@ std::int64_t core_width(const LayerFields& kind, Phase phase) {
 }
 
 /// Keys that a query sees at most.
-std::int64_t keys_in_sight(const LayerFields& kind, std::int64_t context) {
-  for (const std::int64_t sight : {kind.sliding_window, kind.attention_chunk})
-    if (sight > 0) context = std::min(context, sight);
-  return context;
+std::int64_t keys_in_sight(const LayerFields& kind, std::int64_t context, Phase phase) {
+  if (kind.sliding_window > 0) return std::min(context, kind.sliding_window);
+  if (kind.attention_chunk == 0) return context;
+  // The one query of a generated token has its place in a chunk.
+  return phase == Phase::generation ? (context - 1) % kind.attention_chunk + 1
+                                    : std::min(context, kind.attention_chunk);
 }
 
 }  // namespace
@@ -44,7 +46,7 @@ ForwardFlops forward_flops(const Model& model, std::int64_t sequence, std::int64
   ForwardFlops flops;
   for (std::int64_t i = 0; i < model.layers; ++i) {
     const LayerFields& kind = layer_kind(model, kind_of(model, i));
-    const Int128 core = Int128{2} * sequence * keys_in_sight(kind, context) * core_width(kind, phase);
+    const Int128 core = Int128{2} * sequence * keys_in_sight(kind, context, phase) * core_width(kind, phase);
     flops.attention_core += core;
     flops.layers += core + sequence * (2 * attention_weights(model, kind) + mlp_flops_per_token(model, kind));
   }

@@ -13,5 +13,7 @@ target_sources(test_strategy_mpi PRIVATE ${CMAKE_CURRENT_LIST_DIR}/primepar_exec
 target_link_libraries(test_strategy_mpi PRIVATE Eigen3::Eigen MPI::MPI_C)
 
 # By themselves: more files in front of those of primepar would put two of them together whose names clash.
-set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/megatron_stacks.cpp ${CMAKE_CURRENT_LIST_DIR}/megatron_context.cpp
-                            ${CMAKE_CURRENT_LIST_DIR}/parallel_blocks.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+set_source_files_properties(
+  ${CMAKE_CURRENT_LIST_DIR}/megatron_stacks.cpp ${CMAKE_CURRENT_LIST_DIR}/megatron_context.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/parallel_blocks.cpp ${CMAKE_CURRENT_LIST_DIR}/expert_dispatch.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/latent_attention.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -139,10 +139,16 @@ void Checker::check_tensor() {
 }
 
 void Checker::check_width(const workload::LayerFields& kind) {
-  const std::int64_t t = options_.tensor, width = kind.ffn_hidden;
-  if (options_.pad_width || width % t == 0) return;
-  error("tensor", "tensor = {} does not divide the MLP's width of {}; uneven_width = \"pad\" lets every rank carry {}",
-        t, width, (width + t - 1) / t);
+  const auto check = [&](std::int64_t ranks, const char* key, const char* what, std::int64_t width) {
+    if (options_.pad_width || ranks < 1 || width % ranks == 0) return;
+    error(key, "{} = {} does not divide the {} width of {}; uneven_width = \"pad\" lets every rank carry {}", key,
+          ranks, what, width, (width + ranks - 1) / ranks);
+  };
+  if (!is_moe(kind)) return check(options_.tensor, "tensor", "MLP's", kind.ffn_hidden);
+  if (options_.tensor % cut_.expert_tensor() == 0)  // or that is the error
+    check(cut_.expert_tensor(), options_.expert_tensor > 0 ? "expert_tensor" : "tensor", "experts'", kind.ffn_hidden);
+  if (kind.shared_experts > 0)
+    check(options_.tensor, "tensor", "shared experts'", workload::shared_width(kind) / kind.shared_experts);
 }
 
 void Checker::check_heads(const workload::LayerFields& kind) {

@@ -25,6 +25,8 @@ enum GroupSlot : std::uint32_t {
   embedding_group,      ///< first and last stage, which both hold the tied word embedding
   model_group,          ///< everybody whose gradients make one norm
   expert_tensor_group,  ///< tensor ranks over which experts are cut, where these are not all
+  expert_rail_group,    ///< of the expert group, those at the same place of their nodes
+  expert_node_group,    ///< those of one node
   row_group,            ///< tensor ranks of one row, where they stand in rows: they hold the same part of a token
   column_group,         ///< those of one column: the same tokens
   tensor_gather_group,  ///< of the streams beside products that are cut into chunks
@@ -97,6 +99,7 @@ struct Cut {
   std::vector<Loan> loans;
   std::vector<machine::BoundWay> ways;  ///< that the table lists
   std::string placement;                ///< in words; empty: devices are taken in order
+  std::int64_t expert_nodes = 1;        ///< once_a_node: over which the ranks of an expert group stand
   std::vector<double> expert_load;      ///< by expert-parallel rank, 1: the mean; capacity applied; empty when dense
 
   [[nodiscard]] bool training() const { return workload->phase == workload::Phase::training; }

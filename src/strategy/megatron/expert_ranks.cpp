@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "expert_dispatch.hpp"
 #include "tessera/base/random.hpp"
 
 namespace tessera::strategy::megatron {
@@ -26,6 +27,23 @@ class ExpertChecks {
     refuse(options_.capacity_factor > 0, "capacity_factor", "0");
     refuse(options_.expert_imbalance > 0, "expert_imbalance", "0");
     refuse(options_.expert_tensor > 0, "expert_tensor", "0");
+    refuse(options_.once_a_node, "expert_dispatch", "\"copies\"");
+  }
+
+  /// Where tokens cross once a node; expects a cut whose ranks fit.
+  void of_nodes(const machine::Machine& machine, Cut& cut) {
+    if (!options_.once_a_node) return;
+    if (options_.expert_imbalance > 0)
+      error("expert_imbalance", "an uneven load goes with expert_dispatch = \"copies\" alone, allowed: 0");
+    if (const std::string problem = find_expert_nodes(machine, cut); !problem.empty())
+      return error("expert_dispatch", "{}", problem);
+    for (std::uint32_t kind = 0; kind < layer_kinds(model_); ++kind) {
+      const workload::LayerFields& layer = layer_kind(model_, kind);
+      for (const std::int64_t parts : {cut.expert_nodes, options_.expert_parallel})
+        if (is_moe(layer) && distinct_parts(layer, parts) == 0)
+          error("expert_dispatch", "{} parts and the {} groups of experts do not divide each other", parts,
+                layer.expert_groups);
+    }
   }
 
   /// Experts are spread over the groups of tensor ranks of a replica that hold whole ones, then over replicas.
@@ -96,7 +114,10 @@ std::vector<double> drawn_load(const Options& options, std::uint64_t seed) {
 void read_experts(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics) {
   ExpertChecks checks(table, cut, diagnostics);
   if (!has_experts(*job.model)) return checks.of_dense_model();
+  const std::size_t before = diagnostics.errors().size();
   checks.of_ranks();
+  // As many devices as the cut has were found by then, or there is an error already.
+  if (diagnostics.errors().size() == before && !cut.devices.empty()) checks.of_nodes(job.machine, cut);
   cut.expert_load = drawn_load(cut.options, job.seed);
 }
 

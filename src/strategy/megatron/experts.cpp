@@ -1,5 +1,6 @@
 #include "experts.hpp"
 
+#include "expert_dispatch.hpp"
 #include "parallel_linear.hpp"
 
 namespace tessera::strategy::megatron {
@@ -9,11 +10,6 @@ using workload::LayerFields;
 
 /// Bytes of the copies of a micro-batch's tokens, one an expert, whole.
 std::int64_t copies(const Cut& cut, const LayerFields& kind) { return cut.activation_bytes() * kind.experts_per_token; }
-
-/// What one tensor rank sends to the experts: its part of the sequence, or all.
-std::int64_t dispatched(const Cut& cut, const LayerFields& kind) {
-  return cut.uses_sequence_parallelism() ? cut.part_bytes() * kind.experts_per_token : copies(cut, kind);
-}
 
 /// Over the tensor ranks that a group's experts are cut over: of the copies that all of them have for it.
 void over_expert_ranks(Writer& writer, const LayerFields& layer, CollectiveKind kind, const char* label) {
@@ -47,30 +43,28 @@ void reduce(Writer& writer, const LayerFields& layer) {
 
 void experts_forward(Writer& writer, const LayerFields& kind, const workload::LayerOperators& layer,
                      Activity activity) {
-  const Cut& cut = writer.cut();
   writer.run(layer.router.forward, activity);
   writer.run(layer.dispatch.forward, activity);
-  writer.expert_all_to_all(dispatched(cut, kind), "expert dispatch");
+  send_to_experts(writer, kind, "expert dispatch");
   gather(writer, kind);
   writer.run(layer.fc1.forward, activity);
   writer.run(layer.activation.forward, activity);
   writer.run(layer.fc2.forward, activity);
   reduce(writer, kind);
-  writer.expert_all_to_all(dispatched(cut, kind), "expert combine");
+  send_from_experts(writer, kind, "expert combine");
   writer.run(layer.combine.forward, activity);
 }
 
 void experts_backward(Writer& writer, const LayerFields& kind, const workload::LayerOperators& layer) {
-  const Cut& cut = writer.cut();
   plain_backward(writer, layer.combine);
-  writer.expert_all_to_all(dispatched(cut, kind), "expert combine");
+  send_to_experts(writer, kind, "expert combine");
   gather(writer, kind);
   plain_backward(writer, layer.fc2);
   plain_backward(writer, layer.activation);
   writer.run(layer.fc1.input_gradient, Activity::backward);
   reduce(writer, kind);
   writer.run(layer.fc1.weight_gradient, Activity::backward);
-  writer.expert_all_to_all(dispatched(cut, kind), "expert dispatch");
+  send_from_experts(writer, kind, "expert dispatch");
   plain_backward(writer, layer.dispatch);
   plain_backward(writer, layer.router);
 }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <set>
 
 #include "stage_program.hpp"
 #include "tessera/base/error.hpp"
@@ -11,25 +13,15 @@
 namespace tessera::strategy::megatron {
 namespace {
 
-/// Consecutive tokens that are computed with the same number of keys.
-struct Segment {
-  std::int64_t tokens = 0;
-  std::int64_t keys = 0;
-};
-
-/// Keys grow by one a token. The work of a token is linear in them, so equal pieces with their mean number of keys take
-/// the same time in sum; 16 pieces keep the program small and the memory traffic within 1/32 of its growth at any time.
-std::vector<Segment> segments(const Cut& cut) {
-  constexpr std::int64_t pieces = 16;
-  const std::int64_t tokens = cut.workload->generated;
-  std::vector<Segment> result;
-  for (std::int64_t i = 0; i < std::min(pieces, tokens); ++i) {
-    const std::int64_t begin = tokens * i / std::min(pieces, tokens);
-    const std::int64_t end = tokens * (i + 1) / std::min(pieces, tokens);
-    // Token n of the segment sees the prompt, all tokens before and itself.
-    result.push_back({end - begin, cut.workload->sequence + (begin + end + 1) / 2});
+/// Where the keys that a layer sees begin anew: the first token of a chunk of attention. Other tokens see one more than
+/// the one before, or as many.
+void add_chunk_bounds(const Cut& cut, std::set<std::int64_t>& bounds) {
+  constexpr std::int64_t most = 1000;  // of tiny chunks, pieces have whole ones, and their mean
+  for (std::uint32_t kind = 0; kind < layer_kinds(*cut.model); ++kind) {
+    const std::int64_t chunk = cut.kind(kind).attention_chunk, prompt = cut.workload->sequence;
+    if (chunk == 0 || cut.workload->generated / chunk > most) continue;
+    for (std::int64_t at = chunk - prompt % chunk; at < cut.workload->generated; at += chunk) bounds.insert(at);
   }
-  return result;
 }
 
 /// One micro-batch's token on one stage. The first stage embeds the token that the last one chose; in the first round
@@ -76,10 +68,25 @@ class StepWriter {
 
 }  // namespace
 
+// Keys grow by one a token. The work of a token is linear in them, so equal pieces with their mean number of keys take
+// the same time in sum; 16 pieces keep the program small and the memory traffic within 1/32 of its growth at any time.
+std::vector<Segment> generation_segments(const Cut& cut) {
+  const std::int64_t tokens = cut.workload->generated, pieces = std::min<std::int64_t>(16, tokens);
+  std::set<std::int64_t> bounds;
+  for (std::int64_t i = 0; i <= pieces; ++i) bounds.insert(tokens * i / pieces);
+  add_chunk_bounds(cut, bounds);
+  std::vector<Segment> result;
+  for (auto begin = bounds.begin(), end = std::next(begin); end != bounds.end(); begin = end++) {
+    // Token n of the segment sees the prompt, all tokens before and itself.
+    result.push_back({*end - *begin, cut.workload->sequence + (*begin + *end + 1) / 2});
+  }
+  return result;
+}
+
 void write_generation(program::Program& program, Writer& writer, StageBlocks& blocks, std::uint32_t stage,
                       std::uint32_t expert_rank) {
   const Cut& cut = writer.cut();
-  const std::vector<Segment> parts = segments(cut);
+  const std::vector<Segment> parts = generation_segments(cut);
   StepWriter step(program, cut, stage);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const program::BlockId pass = blocks.generation_step(stage, expert_rank, parts[i].keys);

@@ -75,6 +75,13 @@ void add_groups(const Cut& cut, program::Program& program) {
                   [&](const Place& at) { return (at.stage * options.data + cut.replica(at)) * t + at.tensor; });
   }
   if (has_experts(*cut.model)) grouping.bind(expert_group, expert);
+  if (has_experts(*cut.model) && options.once_a_node) {
+    const std::int64_t locals = options.expert_parallel / cut.expert_nodes;
+    grouping.bind(expert_rail_group,
+                  [&](const Place& at) { return expert(at) * locals + cut.expert_rank(at) % locals; });
+    grouping.bind(expert_node_group,
+                  [&](const Place& at) { return expert(at) * cut.expert_nodes + cut.expert_rank(at) / locals; });
+  }
   if (has_experts(*cut.model) && cut.expert_tensor() < t)
     grouping.bind(expert_tensor_group,
                   [&](const Place& at) { return (at.stage * copies * t + of_stage(at)) / cut.expert_tensor(); });

@@ -240,6 +240,11 @@ void add_experts(config::Schema<Options>& s) {
       .at_least("0")
       .at_most("1000000")
       .otherwise("0");
+  s.choice<bool>(
+       "expert_dispatch", &Options::once_a_node, {{"copies", false}, {"once-a-node", true}},
+       "MoE: a token goes to its experts in as many copies; or once to each node that has one of them, to the device "
+       "at the same place, and on to each device there that has one (node-limited routing, DeepEP)")
+      .otherwise("copies");
   s.number("capacity_factor", &Options::capacity_factor,
            "MoE: a rank takes at most this many times the mean number of tokens and drops the rest; 0: no limit")
       .at_least("0")

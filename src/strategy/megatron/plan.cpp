@@ -74,6 +74,7 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   if (cut.shares_sequences()) add("context parallel", context_text(cut));
   add("data parallel", std::to_string(options.data));
   if (has_experts(*cut.model)) add("expert parallel", std::to_string(options.expert_parallel));
+  if (options.once_a_node) add("expert dispatch", fmt::format("once a node, over {}", cut.expert_nodes));
   if (cut.expert_tensor() < options.tensor) add("expert tensor", std::to_string(cut.expert_tensor()));
   if (!cut.spare.empty()) add("left out", devices_text(cut.spare, machine));
   if (!cut.placement.empty()) add("placement", cut.placement);
@@ -94,16 +95,31 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   add("distributed optimizer", yes_or_no(options.distributed_optimizer));
 }
 
-/// FLOP of one token's generation is linear in its number of keys: the mean over all tokens times their number.
+/// Some layers see a window or a chunk.
+bool has_short_sight(const workload::Model& model) {
+  for (std::uint32_t kind = 0; kind < layer_kinds(model); ++kind)
+    if (layer_kind(model, kind).sliding_window > 0 || layer_kind(model, kind).attention_chunk > 0) return true;
+  return false;
+}
+
+/// FLOP of one token's generation is linear in its number of keys, but for windows and chunks.
 double forward_flops(const Cut& cut) {
   const Workload& workload = *cut.workload;
   if (workload.phase != workload::Phase::generation) {
     const auto flops = workload::forward_flops(*cut.model, workload.sequence, workload.sequence, workload.phase);
     return static_cast<double>(flops.total());
   }
-  const auto first = workload::forward_flops(*cut.model, 1, workload.sequence + 1, workload.phase);
-  const auto last = workload::forward_flops(*cut.model, 1, workload.sequence + workload.generated, workload.phase);
-  return 0.5 * static_cast<double>(first.total() + last.total()) * static_cast<double>(workload.generated);
+  if (!has_short_sight(*cut.model)) {
+    const auto first = workload::forward_flops(*cut.model, 1, workload.sequence + 1, workload.phase);
+    const auto last = workload::forward_flops(*cut.model, 1, workload.sequence + workload.generated, workload.phase);
+    return 0.5 * static_cast<double>(first.total() + last.total()) * static_cast<double>(workload.generated);
+  }
+  double sum = 0;
+  for (const Segment& part : generation_segments(cut)) {
+    const auto flops = workload::forward_flops(*cut.model, 1, part.keys, workload.phase);
+    sum += static_cast<double>(part.tokens) * static_cast<double>(flops.total());
+  }
+  return sum;
 }
 
 void add_streams(const Cut& cut, program::Program& program) {

@@ -17,6 +17,7 @@ class ProductChecker {
   void check_user_buffers();
   void check_precision();
   void check_layers();
+  void check_latent();
 
  private:
   [[nodiscard]] bool has_gate() const {
@@ -118,6 +119,19 @@ void ProductChecker::check_layers() {
     error("tensor_rows", "the model norms what attention and MLP make (sublayer_norms), allowed: tensor_rows = 1");
 }
 
+/// What latent attention compresses is neither cut nor summed, and narrower than what layers exchange otherwise.
+void ProductChecker::check_latent() {
+  bool has_latent = false;
+  for (std::uint32_t kind = 0; kind < layer_kinds(model_); ++kind)
+    has_latent = has_latent || is_latent(layer_kind(model_, kind));
+  if (!has_latent || options_.tensor == 1) return;
+  const char* what = "latent attention gathers what it compresses";
+  if (cut_.is_two_dimensional()) error("tensor_rows", "{}, allowed: tensor_rows = 1", what);
+  if (cut_.uses_kernels()) error("sublayers", "{}, allowed: sublayers = \"operators\"", what);
+  if (cut_.uses_user_buffers()) error("user_buffers", "{}, allowed: user_buffers = false", what);
+  if (options_.whole_attention) error("attention", "{}, allowed: attention = \"cut\"", what);
+}
+
 }  // namespace
 
 void check_products(const config::Table& table, const Job& job, const Cut& cut, config::Diagnostics& diagnostics) {
@@ -127,6 +141,7 @@ void check_products(const config::Table& table, const Job& job, const Cut& cut, 
   checker.check_user_buffers();
   checker.check_precision();
   checker.check_layers();
+  checker.check_latent();
 }
 
 }  // namespace tessera::strategy::megatron

@@ -31,19 +31,21 @@ class WorkReader {
   WorkReader(const program::Program& program, const Cut& cut, const workload::CostModel* cost, std::uint32_t stage)
       : program_(program), cut_(cut), cost_(cost), stage_(stage) {}
 
-  /// Collectives of this block run beside the work of the others, from event to event.
+  /// Collectives of this block run beside the work of the others, from event to event; of several blocks with the same
+  /// events in turn.
   void read_beside(program::BlockId block) {
     Beside next;
     for (const Instruction& one : program_.blocks[block].code) {
       if (one.op == Op::wait) next.go = one.a;
       if (one.op == Op::collective) next.collective = one.a;
-      if (one.op == Op::signal) beside_[one.a] = next;
+      if (one.op == Op::signal) beside_[one.a].push_back(next);
     }
   }
 
   [[nodiscard]] Work of(program::BlockId block) const {
     Work work;
-    std::map<std::uint32_t, Time> since;  // operators before an event was raised
+    std::map<std::uint32_t, Time> since;         // operators before an event was raised
+    std::map<std::uint32_t, std::size_t> turns;  // of waits for an event, so many so far
     for (const Instruction& one : program_.blocks[block].code) {
       if (one.op == Op::compute && cost_ != nullptr)
         work.operators += one.count * cost_->time(program_.operators[one.a], *cut_.device_spec);
@@ -51,8 +53,10 @@ class WorkReader {
         add(work, one.a, 0);
       else if (one.op == Op::signal)
         since[one.a] = work.operators;
-      else if (const auto found = beside_.find(one.a); one.op == Op::wait && found != beside_.end())
-        add(work, found->second.collective, work.operators - since[found->second.go]);
+      else if (const auto found = beside_.find(one.a); one.op == Op::wait && found != beside_.end()) {
+        const Beside& beside = found->second[turns[one.a]++ % found->second.size()];
+        add(work, beside.collective, work.operators - since[beside.go]);
+      }
     }
     return work;
   }
@@ -78,7 +82,7 @@ class WorkReader {
   const Cut& cut_;
   const workload::CostModel* cost_;
   std::uint32_t stage_;
-  std::map<std::uint32_t, Beside> beside_;  // by the event that ends it
+  std::map<std::uint32_t, std::vector<Beside>> beside_;  // by the event that ends them, in turn
 };
 
 class Profiler {
@@ -104,7 +108,8 @@ class Profiler {
       LayerProfile& layer = found.layers.emplace_back();
       layer.sections = section_work(kind, &job_.cost);
       WorkReader with_beside = reader(0, &job_.cost);
-      with_beside.read_beside(beside());
+      for (const BesideWidths& widths : beside_widths(cut_, kind))
+        with_beside.read_beside(beside_block(program_, cut_, widths));
       layer.backward = with_beside.of(add_layer(program_, cut_, {kind, 0, 0, 0}).backward);
     }
     for (std::uint32_t stage = 0; stage < cut_.options.pipeline; ++stage)

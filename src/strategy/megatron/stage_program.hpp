@@ -20,6 +20,13 @@ struct StagePlace {
 [[nodiscard]] std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cut, StageBlocks& blocks,
                                                       const StagePlace& at);
 
+/// Consecutive tokens that are computed with the same number of keys.
+struct Segment {
+  std::int64_t tokens = 0;
+  std::int64_t keys = 0;
+};
+/// Of a generation.
+[[nodiscard]] std::vector<Segment> generation_segments(const Cut& cut);
 /// The passes of a stage in generation, where each token of a sequence waits for the one before (generation.cpp).
 void write_generation(program::Program& program, Writer& writer, StageBlocks& blocks, std::uint32_t stage,
                       std::uint32_t expert_rank);

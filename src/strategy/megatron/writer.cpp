@@ -24,6 +24,10 @@ std::int64_t Writer::members(GroupSlot group) const {
       return cut_.expert_replicas();
     case expert_group:
       return options.expert_parallel;
+    case expert_rail_group:
+      return cut_.expert_nodes;
+    case expert_node_group:
+      return options.expert_parallel / cut_.expert_nodes;
     case expert_tensor_group:
       return cut_.expert_tensor();
     case row_group:
@@ -75,11 +79,11 @@ void Writer::scalar_all_reduce(const std::string& label) {
   builder_.label(label).activity(Activity::other_communication).collective(collective);
 }
 
-void Writer::expert_all_to_all(std::int64_t bytes, const std::string& label) {
-  if (members(expert_group) < 2) return;
+void Writer::expert_all_to_all(GroupSlot group, std::int64_t bytes, const std::string& label) {
+  if (members(group) < 2) return;
   program::Collective collective;
   collective.kind = CollectiveKind::all_to_all;
-  collective.group_slot = expert_group;
+  collective.group_slot = group;
   collective.element = Bytes{cut_.element()};
   double sum = 0;
   bool even = true;

@@ -33,8 +33,9 @@ class Writer {
   void tensor_collective(CollectiveKind kind, std::int64_t width, const std::string& label, std::int64_t element = 0);
   /// All-reduce of one FP32 number over everybody who shares a gradient norm, in log2(members) exchanges.
   void scalar_all_reduce(const std::string& label);
-  /// To or from the experts of the expert-parallel group; `bytes` is what the member with the mean load holds.
-  void expert_all_to_all(std::int64_t bytes, const std::string& label);
+  /// To or from the experts of the expert-parallel group, or over a part of it; `bytes` is what the member with the
+  /// mean load holds. Uneven loads are those of the whole group's ranks.
+  void expert_all_to_all(GroupSlot group, std::int64_t bytes, const std::string& label);
   [[nodiscard]] std::int64_t members(GroupSlot group) const;
 
   [[nodiscard]] program::BlockBuilder& builder() { return builder_; }

@@ -1,0 +1,106 @@
+// Latent attention on tensor ranks: what is gathered and summed, what every rank keeps, and what is refused.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "jobs.hpp"
+#include "tessera/strategy/profile.hpp"
+
+namespace tessera::strategy {
+namespace {
+namespace latent_attention {
+
+using program::CollectiveKind;
+using Names = std::vector<std::string>;
+using Sizes = std::vector<std::int64_t>;
+
+constexpr std::int64_t h = 512, compressed = 128 + 64 + 32, sequence = 128;
+
+/// Queries from 128 elements, keys and values from 64, and 32 that positions turn.
+TestJob job_of(std::uint32_t devices) {
+  workload::Model model = gpt(4, h, 8, 1024);
+  model.position = workload::PositionEmbedding::rotary;
+  model.qkv_bias = false;
+  model.head_dim = 96;
+  model.value_dim = 64;
+  model.query_rank = 128;
+  model.kv_rank = 64;
+  model.rotary_dim = 32;
+  TestJob job(devices, model, 8);
+  job.workload.sequence = sequence;
+  return job;
+}
+
+Plan plan_of(TestJob& job, const std::string& keys) {
+  Plan plan = job.plan(keys);
+  REQUIRE(job.diagnostics.errors() == Names{});
+  CHECK(program::check_program(plan.program, job.machine) == Names{});
+  return plan;
+}
+
+Sizes sizes_of(const program::Program& program, CollectiveKind kind) {
+  Sizes sizes;
+  for (const program::Collective& one : program.collectives)
+    if (one.kind == kind) sizes.push_back(one.bytes.value());
+  std::ranges::sort(sizes);
+  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  return sizes;
+}
+
+TEST_CASE("tensor ranks gather what latent attention compresses, and sum its gradient") {
+  TestJob job = job_of(2);
+  const Plan plan = plan_of(job, "tensor = 2\nsequence_parallel = true");
+  CHECK(sizes_of(plan.program, CollectiveKind::all_gather) == Sizes{2 * sequence * compressed, 2 * sequence * h});
+  CHECK(sizes_of(plan.program, CollectiveKind::reduce_scatter) == Sizes{2 * sequence * compressed, 2 * sequence * h});
+  // Without: of the compressed elements' gradient, of activations, of four bytes a token of the loss, and of one norm.
+  const Plan whole = plan_of(job, "tensor = 2");
+  const Sizes sums = sizes_of(whole.program, CollectiveKind::all_reduce);
+  CHECK(std::ranges::count(sums, 2 * sequence * compressed) == 1);
+  CHECK(std::ranges::count(sums, 2 * sequence * h) == 1);
+}
+
+TEST_CASE("every tensor rank keeps what latent attention compresses") {
+  TestJob job = job_of(2);
+  job.workload.phase = workload::Phase::generation;
+  job.workload.generated = 32;
+  const Plan plan = plan_of(job, "tensor = 2");
+  // 4 layers, 8 sequences of 160 tokens.
+  CHECK(at_peak(plan.program, 1, program::MemoryCategory::kv_cache) == 2 * 4 * 8 * (sequence + 32) * (64 + 32));
+}
+
+TEST_CASE("a profile has the widths of a layer's collectives in turn") {
+  TestJob job = job_of(2);
+  job.machine.device.peak["fp16"] = FlopPerSecond{100'000'000'000'000};
+  const program::search::Evaluations own = job.evaluations();
+  const Job whole = job.job_with(own);
+  config::Diagnostics diagnostics;
+  const auto table = config::parse_toml("tensor = 2\nsequence_parallel = true", "strategy.toml", diagnostics);
+  const PipelineProfile profile = megatron::kind().profile(*table, whole);
+  Sizes gathered, scattered;
+  for (const GroupWork& one : profile.layers.at(0).backward.collectives) {
+    Sizes& sizes = one.collective.kind == CollectiveKind::all_gather ? gathered : scattered;
+    sizes.push_back(one.collective.bytes.value());
+  }
+  // Of fc2, of fc1; of the projection, of queries, keys and values.
+  const std::int64_t wide = 2 * sequence * h, narrow = 2 * sequence * compressed;
+  CHECK(gathered == Sizes{wide, wide, wide, narrow});
+  CHECK(scattered == Sizes{wide, narrow});
+}
+
+TEST_CASE("cuts that latent attention does not know") {
+  TestJob job = job_of(4);
+  const auto error = [&](const std::string& keys) {
+    static_cast<void>(job.plan("tensor = 4\nsequence_parallel = true\n" + keys));
+    return job.diagnostics.errors();
+  };
+  CHECK(error("user_buffers = true") ==
+        Names{"strategy.toml:3:16: latent attention gathers what it compresses, allowed: user_buffers = false"});
+  CHECK(error("tensor_rows = 2") ==
+        Names{"strategy.toml:3:15: latent attention gathers what it compresses, allowed: tensor_rows = 1"});
+  CHECK(error("attention = \"whole\"") ==
+        Names{"strategy.toml:3:13: latent attention gathers what it compresses, allowed: attention = \"cut\""});
+}
+
+}  // namespace latent_attention
+}  // namespace
+}  // namespace tessera::strategy
