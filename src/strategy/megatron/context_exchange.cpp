@@ -138,6 +138,13 @@ class ContextChecker {
   }
   /// As Transformer Engine has it: attn_forward_func_with_cp.
   void check_windows() {
+    for (std::uint32_t kind = 0; kind < workload::layer_kinds(model_); ++kind) {
+      const workload::LayerFields& layer = workload::layer_kind(model_, kind);
+      const char* what = is_latent(layer) ? "latent attention" : layer.attention_chunk > 0 ? "attention in chunks" : "";
+      if (*what != '\0')
+        return error("context_parallel", "model {} has {}, which is not exchanged yet, allowed: context_parallel = 1",
+                     model_.name, what);
+    }
     if (options_.context_exchange != workload::ContextExchange::ring) return;
     for (std::uint32_t kind = 0; kind < workload::layer_kinds(model_); ++kind) {
       if (workload::layer_kind(model_, kind).sliding_window == 0) continue;
