@@ -93,6 +93,10 @@ BlockBuilder& BlockBuilder::kernel(const Kernel& kernel) {
 
 BlockBuilder& BlockBuilder::mark() { return add(Op::mark, 0, 0, 1); }
 
+BlockBuilder& BlockBuilder::end_phase(const std::string& name) {
+  return add(Op::end_phase, index_of(program_->phases, name, std::equal_to<>()), 0, 1);
+}
+
 BlockBuilder& BlockBuilder::call(BlockId block, std::uint32_t times, std::uint32_t pass) {
   return times == 0 ? *this : add(Op::call, block, pass, times);
 }

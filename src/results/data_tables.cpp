@@ -13,25 +13,11 @@ namespace tessera::results {
 namespace {
 
 /// What files of any kind have in their roots of themselves (docs/results.md).
-constexpr std::array own_names{"summary",
-                               "devices",
-                               "links",
-                               "memory",
-                               "collectives",
-                               "timeline",
-                               "kernels",
-                               "plan",
-                               "search",
-                               "predicted",
-                               "names",
-                               "provenance",
-                               "points",
-                               "axes",
-                               "notes",
-                               "tensors",
-                               "memory_timeline",
-                               "memory_traffic",
-                               "memory_traffic_timeline"};
+constexpr std::array own_names{"summary",     "devices",         "links",          "memory",
+                               "collectives", "timeline",        "kernels",        "plan",
+                               "search",      "phases",          "predicted",      "names",
+                               "provenance",  "points",          "axes",           "notes",
+                               "tensors",     "memory_timeline", "memory_traffic", "memory_traffic_timeline"};
 
 bool is_own(const std::string& name) { return std::ranges::find(own_names, name) != own_names.end(); }
 

@@ -72,4 +72,11 @@ std::string percent(double part, double whole) {
   return fmt::format("{:.1f} %", 100.0 * part / whole);
 }
 
+std::string rate_text(double rate) { return rate < 999.95 ? fmt::format("{:.1f}", rate) : short_count(rate); }
+
+std::string pair_line(const std::string& left, const std::string& left_value, const std::string& right,
+                      const std::string& right_value) {
+  return fmt::format("  {:<20}{:>14}    {:<22}{:>14}\n", left, left_value, right, right_value);
+}
+
 }  // namespace tessera::results

@@ -18,5 +18,10 @@ namespace tessera::results {
 [[nodiscard]] std::string short_count(double count);
 /// "51.2 %"; "-" when there is nothing to compare with.
 [[nodiscard]] std::string percent(double part, double whole);
+/// "78.1", "1,234": a rate a second.
+[[nodiscard]] std::string rate_text(double rate);
+/// A line of the summary with two figures and their names.
+[[nodiscard]] std::string pair_line(const std::string& left, const std::string& left_value, const std::string& right,
+                                    const std::string& right_value);
 
 }  // namespace tessera::results

@@ -76,6 +76,7 @@ void add_run(h5::File& file, const SummaryRow& summary, const std::vector<Collec
   add_small_table(file, collective_table(r), collectives);
   add_small_table(file, plan_table(r), r.plan);
   if (!r.predicted.empty()) add_small_table(file, predicted_table(r), r.predicted);
+  if (!r.phases.empty()) add_small_table(file, phases_table(r), r.phases);
   add_data_tables(file, r.tables);
   add_names(file, r);
   add_provenance(file, provenance);

@@ -12,6 +12,7 @@
 #include "h5/reader.hpp"
 #include "human.hpp"
 #include "listed.hpp"
+#include "served.hpp"
 #include "tables.hpp"
 #include "tessera/base/text.hpp"
 #include "tessera/results/digest.hpp"
@@ -67,11 +68,6 @@ std::string heading(const h5::Reader& file, const h5::Rows& s) {
   return s.text(0, "title") + "\n" + wrapped(parts);
 }
 
-std::string pair_line(const std::string& left, const std::string& left_value, const std::string& right,
-                      const std::string& right_value) {
-  return fmt::format("  {:<20}{:>14}    {:<22}{:>14}\n", left, left_value, right, right_value);
-}
-
 /// What the strategy foretold of the iteration; 0: nothing.
 Time predicted_time(const h5::Reader& file) {
   if (!file.has("/predicted")) return 0;
@@ -94,6 +90,7 @@ std::string rates(const h5::Reader& file, const h5::Rows& s) {
     text += pair_line("tokens per second", short_count(s.number(0, "tokens_per_second")), "tokens per iteration",
                       count("tokens"));
   }
+  text += served_text(s);
   if (s.number(0, "model_flops") > 0 && s.integer(0, "peak_flops") > 0) {
     text += pair_line("model FLOPs", percent(s.number(0, "model_flops_utilisation"), 1) + " of peak", "hardware FLOPs",
                       percent(s.number(0, "hardware_flops_utilisation"), 1) + " of peak");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "served.hpp"
 #include "tessera/results/digest.hpp"
 
 namespace tessera::results {
@@ -108,6 +109,7 @@ Table<SummaryRow> summary_table(const RunResults& r) {
              [](const Row& s) { return s.peak_memory_device; })
       .number("bytes_sent", "B", "by all devices, received by others", [](const Row& s) { return real(s.bytes_sent); })
       .integer("messages", "1", "received by all devices", [](const Row& s) { return s.messages; });
+  add_served(table, r);
   return table;
 }
 

@@ -56,6 +56,7 @@ struct NameRow {
 [[nodiscard]] Table<SearchRow> search_table(const RunResults& results);
 [[nodiscard]] Table<SearchSecondsRow> search_seconds_table();
 [[nodiscard]] Table<PredictedRow> predicted_table(const RunResults& results);
+[[nodiscard]] Table<PhaseRow> phases_table(const RunResults& results);
 [[nodiscard]] Table<NameRow> names_table(const std::string& path, const std::string& index,
                                          const std::string& description, const std::vector<std::string>& names);
 [[nodiscard]] Table<NamedCount> events_table(const std::vector<NamedCount>& counts);

@@ -245,6 +245,17 @@ TEST_CASE("blocks may not recurse") {
         Texts{"block 0 (\"first\") calls block 1 (\"second\") calls block 0 (\"first\"): blocks may not recurse"});
 }
 
+TEST_CASE("a phase is over once: not in what is called several times") {
+  Ring ring(1);
+  const BlockId last = ring.block("last").end_phase("prompt").done();
+  const BlockId pass = ring.block("pass").call(last).done();
+  ring.run(0, ring.block().call(pass).end_phase("generation").done());
+  CHECK(ring.problems().empty());
+  CHECK(ring.program.phases == Texts{"prompt", "generation"});
+  ring.run(0, ring.block("twice").call(pass, 2).done());
+  CHECK(ring.problems() == Texts{"block 3 (\"twice\") calls block 1 (\"pass\"), in which a phase is over, 2 times"});
+}
+
 TEST_CASE("memory that was never allocated, by whichever stream") {
   Ring ring(1);
   const BlockId pass = ring.block("pass")

@@ -58,6 +58,26 @@ simulated on 2 ranks (window) in 4.25 s: 12.3 M events, 2.90 M/s, 20.0 % waiting
 )");
 }
 
+TEST_CASE("a summary says when users get their first token, and how far apart the others are") {
+  // 128 tokens of each of 32 sequences in 2 s: the first after 0.73 s, 127 others 10 ms apart.
+  RunResults r = sample::make();
+  r.tokens = 32 * 128;
+  r.served = {"prompt-and-generation", 32, 512, 128, 730 * millisecond, 10 * millisecond, 1400};
+  r.phases = {{"prompt", 730 * millisecond}, {"generation", 2 * second}};
+  CHECK(summary_of(r).find(R"(
+  iteration time             2.000 s    devices                            8
+  tokens per second            2,048    tokens per iteration           4,096
+  time to first token       730.0 ms    time per token              10.00 ms
+  tokens/s of a user           100.0    largest batch                  1,400
+)") != std::string::npos);
+  r.served = {"prompt", 32, 512, 0, 2 * second, 0, 1};
+  CHECK(summary_of(r).find("  time to first token        2.000 s    largest batch                      1\n") !=
+        std::string::npos);
+  r.served = {"generation", 32, 512, 200, 0, 10 * millisecond, 0};
+  CHECK(summary_of(r).find("  time per token            10.00 ms    tokens/s of a user             100.0\n"
+                           "  largest batch            none fits\n") != std::string::npos);
+}
+
 TEST_CASE("a summary says what is reserved of a device's memory, and what is to spare or too much") {
   // 80 GB, of which 2 are reserved: 44 of 78 leave 34; 44 of 40 are 4 too much.
   RunResults r = sample::make();

@@ -64,6 +64,7 @@ enum class Op : std::uint8_t {
   call,        ///< block `a`, `count` times; `b` > 0: each time it is pass `b` of the next micro-batch
   kernel,      ///< kernel `a`, by its work-groups and memory transactions: waits until it has ended
   mark,        ///< one more of what the program repeats is over on this device; one stream of it says so (steady.hpp)
+  end_phase,   ///< phase `a` (index into Program::phases) is over on this device; not inside what repeats
 };
 
 /// 24 bytes. Messages of one (sender, receiver, channel) match in order; there are no tags. Only one stream of a device
@@ -174,6 +175,9 @@ struct Program {
   /// connection on which something is sent; its way is whole and alive and passes no node twice (check_program says
   /// otherwise). Messages of collectives and kernels cannot be bound. Empty: nothing is.
   std::vector<machine::BoundWay> ways;
+  /// Names of what an iteration consists of, one behind the other on each device, in this order: "prompt". Each is over
+  /// when the last device says so (Op::end_phase).
+  std::vector<std::string> phases;
 };
 
 /// So many activities and categories of memory a program has.
@@ -207,6 +211,7 @@ class BlockBuilder {
   BlockBuilder& release(MemoryCategory category, Bytes bytes);
   BlockBuilder& kernel(const Kernel& kernel);
   BlockBuilder& mark();
+  BlockBuilder& end_phase(const std::string& name);  ///< added to Program::phases where it is not there yet
   /// 0 times: nothing is added. `pass` > 0: of micro-batches, the n-th of which the n-th such call of a stream carries
   /// out; only timelines show it.
   BlockBuilder& call(BlockId block, std::uint32_t times = 1, std::uint32_t pass = 0);

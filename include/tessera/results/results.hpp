@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -142,6 +143,23 @@ struct PredictedRow {
   Time time = 0;
 };
 
+/// A part of the iteration that its program names, as program::Program::phases.
+struct PhaseRow {
+  std::string name;
+  Time end = 0;  ///< from time zero until the last device was over with it
+  bool operator==(const PhaseRow&) const = default;
+};
+
+/// A batch of requests that was served, as strategy::Served.
+struct ServedRow {
+  std::string phase;                       ///< "prompt", "generation", "prompt-and-generation"
+  std::int64_t sequences = 0;              ///< of all replicas
+  std::int64_t prompt = 0, generated = 0;  ///< tokens of a sequence; generated 0: none
+  Time first_token = 0;                    ///< until each sequence has it; 0: it was there
+  Time token = 0;                          ///< from one token of a sequence to the next, mean
+  std::int64_t largest_batch = 0;          ///< sequences that fit into memory; 0: none does
+};
+
 /// What one rank knows after a run. Names and totals are the same on all ranks; rows are of its own devices and links,
 /// sorted by id.
 struct RunResults {
@@ -151,7 +169,9 @@ struct RunResults {
   std::vector<SearchRow> search;                          ///< in the order of the search
   bool search_is_timed = false;                           ///< it depends on the computer: kept under /provenance
   std::vector<PredictedRow> predicted;
-  std::vector<DataTable> tables;  ///< the strategy's own, as check_tables() takes them
+  std::vector<PhaseRow> phases;     ///< in their order; empty: the program names none
+  std::optional<ServedRow> served;  ///< of a strategy that says so; none in training
+  std::vector<DataTable> tables;    ///< the strategy's own, as check_tables() takes them
   std::string title, machine, model, strategy;
   std::string calibration;   ///< what the machine's rates come from
   std::int64_t devices = 0;  ///< taking part, of those that compute

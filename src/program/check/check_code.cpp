@@ -26,6 +26,8 @@ std::string problem_of(const Program& program, const Instruction& instruction) {
       return beyond("kernel", instruction.a, program.kernels.size());
     case Op::call:
       return beyond("block", instruction.a, program.blocks.size());
+    case Op::end_phase:
+      return beyond("phase", instruction.a, program.phases.size());
     case Op::allocate:
     case Op::release:
       if (instruction.b >= categories_of(program)) return "a memory category that does not exist";
@@ -39,6 +41,31 @@ std::string problem_of(const Program& program, const Instruction& instruction) {
       break;
   }
   return instruction.bytes < 0 ? fmt::format("a size of {} bytes", instruction.bytes) : "";
+}
+
+/// Whether a block, or what it calls, says that a phase is over.
+std::vector<bool> ends_phases(const Program& program) {
+  std::vector<bool> ends(program.blocks.size());
+  for (BlockId entry = 0; entry < program.blocks.size() && !program.phases.empty(); ++entry) {
+    const std::vector<BlockId> order = callers_first(program, entry);
+    for (auto block = order.rbegin(); block != order.rend(); ++block) {
+      for (const Instruction& one : program.blocks[*block].code)
+        if (one.op == Op::end_phase || (one.op == Op::call && ends[one.a])) ends[*block] = true;
+    }
+  }
+  return ends;
+}
+
+/// A phase is over once: rounds of loops are left out.
+void check_phases(const Program& program, Problems& problems) {
+  const std::vector<bool> ends = ends_phases(program);
+  for (BlockId block = 0; block < program.blocks.size(); ++block) {
+    for (const Instruction& one : program.blocks[block].code) {
+      if (one.op == Op::call && one.count > 1 && ends[one.a])
+        problems.add(fmt::format("{} calls {}, in which a phase is over, {}", block_text(program, block),
+                                 block_text(program, one.a), times_text(one.count)));
+    }
+  }
 }
 
 }  // namespace
@@ -56,6 +83,7 @@ Problems check_code(const Program& program) {
   }
   if (!problems.empty()) return problems;
   if (const auto cycle = find_recursion(program)) problems.add(*cycle + ": blocks may not recurse");
+  if (problems.empty()) check_phases(program, problems);
   return problems;
 }
 

@@ -93,7 +93,7 @@ class Hash {
   }
   Hash& operator<<(const Program& program) {
     const auto& [operators, blocks, collectives, kernels, groups, devices, labels, replicas, activities, categories,
-                 free_reductions, channels, memory_packet, issue_interval, ways] = program;
+                 free_reductions, channels, memory_packet, issue_interval, ways, phases] = program;
     all(operators, blocks, collectives, kernels, groups, devices, activities.size(), categories.size(), free_reductions,
         channels);
     if (memory_packet > 0) all(memory_packet);

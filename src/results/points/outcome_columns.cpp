@@ -35,9 +35,11 @@ PointColumn as_point_column(const Column& column) {
   return {column.name, column.unit, column.description, kind};
 }
 
-/// Columns of /summary that are the same in every run: those of a run without activities.
-std::vector<PointColumn> fixed_columns() {
-  const RunResults none;
+/// Columns of /summary that are the same in every run: those of a run without activities; of one that served a batch
+/// also that.
+std::vector<PointColumn> fixed_columns(bool is_served) {
+  RunResults none;
+  if (is_served) none.served.emplace();
   const Table<SummaryRow> table = summary_table(none);
   std::vector<PointColumn> columns;
   for (const Column& column : table.schema().columns) columns.push_back(as_point_column(column));
@@ -56,13 +58,13 @@ PointColumn activity_column_of(const std::string& name) {
 
 std::vector<Source> summary_columns(const std::vector<SweepRow>& rows) {
   std::map<std::string, PointColumn> fixed;
-  for (const PointColumn& column : fixed_columns()) fixed.emplace(column.name, column);
+  for (const PointColumn& column : fixed_columns(true)) fixed.emplace(column.name, column);
   std::vector<std::string> names = names_in(rows, [](const Digest& digest, const auto& add) {
     for (const auto& [name, value] : digest.summary) add(name);
   });
   // A sweep of which no point is done has its columns nevertheless.
   if (names.empty()) {
-    for (const PointColumn& column : fixed_columns()) names.push_back(column.name);
+    for (const PointColumn& column : fixed_columns(false)) names.push_back(column.name);
   }
   std::vector<Source> sources;
   for (const std::string& name : names) {

@@ -103,6 +103,9 @@ bool Device::execute(Stream& stream, const Instruction& instruction) {
     case Op::mark:
       shared_.record->make().marks.push_back(stream.clock);
       return true;
+    case Op::end_phase:
+      shared_.record->make().phase_ends.emplace_back(instruction.a, stream.clock);
+      return true;
     case Op::call:
       break;
   }

@@ -75,6 +75,7 @@ struct DeviceRecord {
   std::vector<results::MemoryChange> memory_changes;
   std::vector<results::KernelRow> kernel_rows;
   std::vector<Time> marks;
+  std::vector<std::pair<std::uint32_t, Time>> phase_ends;  ///< by number of the phase
   // For what a timeline says of its intervals:
   using Line = std::pair<program::DeviceId, std::uint32_t>;                  ///< the other device, and the channel
   std::map<Line, std::int64_t> sent, taken;                                  ///< messages

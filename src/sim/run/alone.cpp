@@ -74,6 +74,7 @@ bool simulate_alone(const machine::Machine& machine, const program::Program& pro
   }
   result.results.iteration_time = comm.max(iteration);
   result.results.interval = comm.max(interval);
+  for (results::PhaseRow& phase : result.results.phases) phase.end = comm.max(phase.end);
   result.ranks_used = 1;
   return true;
 }

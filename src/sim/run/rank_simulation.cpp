@@ -172,6 +172,7 @@ results::RunResults RankSimulation::results() {
   results::RunResults results = names();
   results.iteration_time = comm_.max(finished());
   results.interval = interval_of(records_, comm_);
+  results.phases = phases_of(program_, records_, comm_);
   make_room(results);
   for (Device* device : devices_) {
     device->collect(results.iteration_time, results);
@@ -265,6 +266,7 @@ results::RunResults RankSimulation::names() const {
   for (const auto& algorithm : program::algorithms_of(program_)) results.algorithms.push_back(algorithm->name());
   for (int i = 0; i < traffic_class_count; ++i)
     results.traffic_classes.emplace_back(name_of(static_cast<TrafficClass>(i)));
+  for (const std::string& phase : program_.phases) results.phases.push_back({phase, 0});
   results.link_classes = machine_.network.link_classes;
   results.labels = program_.labels;
   for (machine::NodeId node = 0; comm_.rank() == 0 && node < machine_.network.nodes(); ++node) {

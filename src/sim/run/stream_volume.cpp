@@ -217,6 +217,7 @@ Stretch Walker::plainly(const Instruction& instruction) {
       return stretch;
     case Op::call:
     case Op::mark:
+    case Op::end_phase:
       break;
   }
   return stretch;

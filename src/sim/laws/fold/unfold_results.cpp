@@ -166,8 +166,8 @@ bool did_the_same(const Fold& fold, std::uint32_t shifts, const results::RunResu
   const auto are_alike = [&](const auto& ours, const auto& theirs) {
     return shifted_back(fold, 0, ours) == shifted_back(fold, shifts, theirs);
   };
-  return first.iteration_time == other.iteration_time && are_alike(first.device_rows, other.device_rows) &&
-         are_alike(first.memory_rows, other.memory_rows) &&
+  return first.iteration_time == other.iteration_time && first.phases == other.phases &&
+         are_alike(first.device_rows, other.device_rows) && are_alike(first.memory_rows, other.memory_rows) &&
          intervals_are_alike(fold, shifts, first.intervals, other.intervals) &&
          are_alike(first.memory_changes, other.memory_changes) && first.collective_rows == other.collective_rows &&
          links_shifted_back(fold, 0, first.link_rows) == links_shifted_back(fold, shifts, other.link_rows);

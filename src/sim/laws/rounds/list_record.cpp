@@ -47,7 +47,8 @@ RecordedRound::Batches RecordedRound::batches_now() const {
 void RecordedRound::list(StateList& list, const std::vector<ComputeJob*>& jobs) {
   list.same(record_.is_made());
   if (!record_.is_made()) return;
-  auto& [intervals, memory_changes, kernel_rows, marks, sent, taken, passes] = *record_;
+  auto& [intervals, memory_changes, kernel_rows, marks, phase_ends, sent, taken, passes] = *record_;
+  list.same(phase_ends.size());  // outside loops, so that none comes in a round
   list.same(intervals.size());
   std::vector<std::int64_t> sizes;
   for (results::StreamIntervals& stream : intervals) list.sum(sizes.emplace_back(stream.size()));
