@@ -75,7 +75,7 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
     {"fp4 nvfp4 mxfp4 int4 w4a16 awq gptq fp6", "", "numbers of less than 8 bits"},
     {"mxfp8 fp8_format fp8_hybrid fp8_recipe fp8_margin fp8_param_gather fp8_amax*", "",
      "FP8 beside other precisions; workload.datatype is one for all"},
-    {"kv_cache_dtype kv_cache_precision", "", "a precision of the cache's own; it has workload.datatype"},
+    {"kv_cache_dtype kv_cache_precision kv_cache_quant_algo", "workload.kv_cache_datatype", ""},
     {"prefill", "prompt", ""},
     {"decode decoding", "generation", ""},
     {"phase inference serving", "workload.phase", "\"prompt\" or \"generation\""},

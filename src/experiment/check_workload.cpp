@@ -71,6 +71,13 @@ void check_loss(const Table& root, const Experiment& experiment, Diagnostics& di
     diagnostics.warn(where_in(root, "workload", "loss"), "loss has no effect outside training");
 }
 
+void check_cache(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
+  const strategy::Workload& workload = experiment.workload;
+  if (workload.phase != workload::Phase::training || workload.kv_cache_datatype.empty()) return;
+  if (looks_at(experiment.strategy, "kv_cache_datatype"))
+    diagnostics.warn(where_in(root, "workload", "kv_cache_datatype"), "kv_cache_datatype has no effect in training");
+}
+
 void check_operations(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
   const std::vector<workload::AddedOperation>& operations = experiment.workload.operations;
   for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -88,12 +95,16 @@ void check_workload(const Table& root, const Experiment& experiment, Diagnostics
   refuse_training_of_one_byte(root, experiment, diagnostics);
   check_generated(root, experiment, diagnostics);
   check_loss(root, experiment, diagnostics);
+  check_cache(root, experiment, diagnostics);
   check_operations(root, experiment, diagnostics);
 }
 
 std::string bytes_of_one(const Experiment& experiment) {
-  if (!is_of_one_byte(experiment.workload.datatype) || !computes_in_datatype(experiment)) return {};
-  return "all of it: weights, KV cache, activations, attention, logits and messages";
+  const strategy::Workload& workload = experiment.workload;
+  if (!is_of_one_byte(workload.datatype) || !computes_in_datatype(experiment)) return {};
+  if (workload.kv_cache_datatype.empty() || workload.kv_cache_datatype == workload.datatype)
+    return "all of it: weights, KV cache, activations, attention, logits and messages";
+  return "weights, activations, attention, logits and messages; KV cache in " + workload.kv_cache_datatype;
 }
 
 }  // namespace tessera::experiment

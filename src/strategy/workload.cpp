@@ -42,8 +42,8 @@ void add_stack(config::Schema<Workload>& s) {
 }
 
 void add_precision(config::Schema<Workload>& s) {
-  using workload::Scaling;
   using workload::OperandType;
+  using workload::Scaling;
   OperandType Workload::*products = &Workload::product_datatype;
   OperandType Workload::*weights = &Workload::weight_datatype;
   const auto types = [] {
@@ -54,22 +54,22 @@ void add_precision(config::Schema<Workload>& s) {
   };
   Scaling Workload::*scaling = &Workload::scaling;
   bool Workload::*gathers = &Workload::gathers_operands;
-  s.choice<OperandType>("product_datatype", products, types(),
-           "of the operands of linear layers' products, which are cast before them; results, attention, norms, router, "
-           "logits and messages keep the datatype")
+  s.choice<OperandType>(
+       "product_datatype", products, types(),
+       "of the operands of linear layers' products, which are cast before them; results, attention, norms, router, "
+       "logits and messages keep the datatype")
       .otherwise("same");
-  s.choice<OperandType>("weight_datatype", weights, types(),
-           "that weights of linear layers are kept in. same: in training the datatype, with copies for products beside "
-           "them; otherwise that of products")
+  s.choice<OperandType>(
+       "weight_datatype", weights, types(),
+       "that weights of linear layers are kept in. same: in training the datatype, with copies for products beside "
+       "them; otherwise that of products")
       .otherwise("same");
-  s.choice<Scaling>("operand_scaling", scaling,
-                    {{"delayed", Scaling::delayed},
-                     {"current", Scaling::current},
-                     {"blocks", Scaling::blocks},
-                     {"mx", Scaling::mx}},
-                    "of operands with their own datatype: a scale a tensor from iterations before; from the tensor "
-                    "itself, which is read once more; one for 128 numbers, or 128 x 128 of weights (DeepSeek-V3); one "
-                    "for 32 (MXFP8)")
+  s.choice<Scaling>(
+       "operand_scaling", scaling,
+       {{"delayed", Scaling::delayed}, {"current", Scaling::current}, {"blocks", Scaling::blocks}, {"mx", Scaling::mx}},
+       "of operands with their own datatype: a scale a tensor from iterations before; from the tensor "
+       "itself, which is read once more; one for 128 numbers, or 128 x 128 of weights (DeepSeek-V3); one "
+       "for 32 (MXFP8)")
       .otherwise("delayed");
   s.boolean("gather_operands", gathers,
             "with sequence parallelism operands are cast before they are gathered, and gathered in their own datatype")
@@ -104,6 +104,10 @@ const config::Schema<Workload>& workload_schema() {
     s.choice("datatype", &Workload::datatype, workload::datatype_names(), "of weights and activations")
         .otherwise("fp16");
     add_precision(s);
+    s.choice("kv_cache_datatype", &Workload::kv_cache_datatype, workload::datatype_names(),
+             "of the keys and values in the cache, when absent that of `datatype`; kernels that write and read the "
+             "cache convert")
+        .optional();
     add_stack(s);
     return s;
   }();
@@ -127,7 +131,8 @@ std::vector<std::string> changed_keys(const Workload& workload) {
 std::string only_default(const std::string& key, const std::string& what) {
   const std::vector<config::ParameterHelp> all = workload_schema().parameters();
   const auto found = std::ranges::find(all, key, &config::ParameterHelp::name);
-  return fmt::format("\"{}\": {}, allowed: {}", key, what, found == all.end() ? "nothing" : found->fallback);
+  return fmt::format("\"{}\": {}, allowed: {}", key, what,
+                     found == all.end() || found->fallback.empty() ? "nothing" : found->fallback);
 }
 
 void refuse_unread(const Workload& workload, const std::vector<std::string>& keys, const std::string& what) {

@@ -98,7 +98,8 @@ const std::map<std::string, Texts>& other_values() {
                                                 {"qkv_bias_kernels", {"\"gradient\"", "\"none\""}},
                                                 {"gated_linears", {"\"separate\""}},
                                                 {"expert_products", {"\"single\""}},
-                                                {"operations", {operation}}};
+                                                {"operations", {operation}},
+                                                {"kv_cache_datatype", {"\"fp8\"", "\"int8\"", "\"fp32\""}}};
   return all;
 }
 

@@ -198,6 +198,39 @@ TEST_CASE("a generated token reads the whole cache of keys and values") {
   CHECK(named(layer.attention_core.forward, "attention").bytes_read == 2LL * (4 * 4096 + 2 * 4 * 1000 * 4096));
 }
 
+TEST_CASE("keys and values may be cached in another datatype, which kernels convert on their way") {
+  // As above: 4 tokens of 4096 columns are read in 2 B and written in 1 B, twice; then 4000 are read in 1 B, twice.
+  LayerShape shape;
+  shape.sequence = 1;
+  shape.context = 1000;
+  shape.micro_batch = 4;
+  shape.phase = Phase::generation;
+  shape.flash_attention = true;
+  const Model model = model_named("llama2-7b.toml");
+  const auto core = [&] { return transformer_layer(model, shape).attention_core.forward; };
+  for (const char* datatype : {"fp8", "int8"}) {
+    shape.cache_datatype = datatype;
+    CHECK(named(core(), "kv cache").bytes_read == 2LL * 2 * 4 * 4096);
+    CHECK(named(core(), "kv cache").bytes_written == 2LL * 4 * 4096);
+    CHECK(named(core(), "attention").bytes_read == 2LL * 4 * 4096 + 2LL * 4 * 1000 * 4096);
+    CHECK(named(core(), "attention").datatype == "fp16");
+    CHECK(kv_cache_bytes(model, shape) == 2LL * 4 * 1000 * 4096);
+  }
+  // A prompt's attention reads keys and values as the product has made them, and leaves them in the cache.
+  shape.phase = Phase::prompt;
+  shape.sequence = shape.context;
+  CHECK(named(core(), "attention").bytes_read == 2LL * 3 * 4 * 1000 * 4096);
+  CHECK(named(core(), "kv cache").bytes_written == 2LL * 4 * 1000 * 4096);
+  shape.flash_attention = false;
+  CHECK(named(core(), "kv cache").bytes_written == 2LL * 4 * 1000 * 4096);
+  // Products of attention convert nothing.
+  shape.phase = Phase::generation;
+  shape.sequence = 1;
+  CHECK_THROWS_AS(core(), KeyError);
+  shape.cache_datatype = "fp16";
+  CHECK(named(core(), "scores").bytes_read == 2LL * 128 * (128 + 1000 * 128));
+}
+
 TEST_CASE("experts: router, copies, and a batch of products") {
   // Mixtral on 4 expert-parallel ranks, s = 1024, b = 1: two experts on a rank; an even load is 2 x 1024 tokens on each
   // rank (every rank of the group sends as many as it gets), 1024 for an expert.

@@ -27,6 +27,7 @@ struct Workload : workload::Stack {
       1;  ///< generation: tokens to make per sequence; `sequence` is the prompt already in the KV cache
   bool flash_attention = false;
   std::string datatype = "fp16";
+  std::string kv_cache_datatype;  ///< empty: that of the workload
 };
 [[nodiscard]] const config::Schema<Workload>& workload_schema();
 /// Keys whose value is not their default, in the order of the schema.

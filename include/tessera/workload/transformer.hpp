@@ -49,6 +49,7 @@ struct LayerShape {
   ContextExchange context_exchange = ContextExchange::ring;
   Phase phase = Phase::training;    ///< dropout and its masks exist in training alone
   std::string datatype = "fp16";    ///< of weights and activations
+  std::string cache_datatype;       ///< of cached keys and values; empty: `datatype`
   std::int64_t gradient_bytes = 4;  ///< per element of the buffer that weight gradients are added to
   bool fused_accumulation = true;   ///< the weight-gradient GEMM adds to that buffer itself; else an extra kernel does
   bool adds_gradients = true;       ///< to what is in the buffer; false: each pass writes gradients anew

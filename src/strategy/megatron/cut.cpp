@@ -106,6 +106,7 @@ workload::LayerShape Cut::layer_shape(std::uint32_t number, std::uint32_t expert
   shape.stack = workload;
   shape.phase = workload->phase;
   shape.datatype = workload->datatype;
+  shape.cache_datatype = workload->kv_cache_datatype;
   shape.gradient_bytes = options.gradient_bytes;
   shape.fused_accumulation = options.fused_gradient_accumulation;
   if (options.shards_parameters()) {

@@ -173,8 +173,22 @@ StrategyKind kind() {
   StrategyKind kind;
   kind.name = "megatron";
   kind.help = options_schema().help();
-  kind.workload_keys = {"phase", "sequence",         "global_batch",  "generated",       "flash_attention", "datatype",
-                        "product_datatype", "weight_datatype", "operand_scaling", "gather_operands", "loss",  "qkv_bias_kernels", "gated_linears", "expert_products", "operations"};
+  kind.workload_keys = {"phase",
+                        "sequence",
+                        "global_batch",
+                        "generated",
+                        "flash_attention",
+                        "datatype",
+                        "product_datatype",
+                        "weight_datatype",
+                        "operand_scaling",
+                        "gather_operands",
+                        "loss",
+                        "qkv_bias_kernels",
+                        "gated_linears",
+                        "expert_products",
+                        "operations",
+                        "kv_cache_datatype"};
   kind.schema = []() -> const config::SchemaBase& { return options_schema(); };
   kind.check = [](const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
     if (!options_schema().open_keys(table).empty()) return open_text(table, job, diagnostics);

@@ -125,7 +125,9 @@ void add_query_key_norms(const Context& context, OperatorSet& set) {
 
 void add_kv_cache(const Context& context, OperatorSet& set) {
   const std::int64_t elements = context.tokens * cached_elements(context);
-  set.forward.push_back(context.stream(OperatorKind::copy, "kv cache", elements, elements));
+  Operator copy = context.stream(OperatorKind::copy, "kv cache", elements, 0);
+  copy.bytes_written = context.cache_element * elements;
+  set.forward.push_back(copy);
 }
 
 OperatorSet qkv_section(const Context& context) {

@@ -44,6 +44,17 @@ void refuse_too_large(const Model& model, const LayerFields& kind, const LayerSh
                   shape.micro_batch, shape.sequence));
 }
 
+/// Only a kernel that makes scores and their sums at once converts keys and values on its way: products have operands
+/// of one datatype.
+void refuse_unconverted(const LayerShape& shape) {
+  if (shape.phase != Phase::generation || shape.flash_attention) return;
+  if (shape.cache_datatype.empty() || shape.cache_datatype == shape.datatype) return;
+  throw KeyError("workload.kv_cache_datatype",
+                 fmt::format("\"{}\": products of attention would need keys and values in \"{}\", allowed: \"{}\", or "
+                             "another one with flash_attention = true, whose kernel converts what it reads",
+                             shape.cache_datatype, shape.datatype, shape.datatype));
+}
+
 LayerShape complete(const Model& model, const LayerFields& kind, LayerShape shape) {
   if (shape.sequence < 1 || shape.micro_batch < 1 || shape.tensor < 1 || shape.expert_parallel < 1) {
     throw InputError(
@@ -62,6 +73,7 @@ LayerShape complete(const Model& model, const LayerFields& kind, LayerShape shap
         kind.kv_heads < shape.tensor ? 1 : share(kind.kv_heads, shape.tensor, "kv_heads", "tensor-parallel");
   }
   refuse_too_large(model, kind, shape);
+  refuse_unconverted(shape);
   if (is_moe(kind) && shape.expert_tokens == 0) {
     shape.expert_tokens = shape.sequence * shape.micro_batch * kind.experts_per_token;
   }
@@ -97,6 +109,7 @@ Context::Context(const Model& model_in, const LayerShape& shape_in)
       shape(complete(model_in, layer, shape_in)),
       stack(shape_in.stack == nullptr ? of_megatron : *shape_in.stack),
       element(bytes_per_element(shape.datatype)),
+      cache_element(bytes_per_element(shape.cache_datatype.empty() ? shape.datatype : shape.cache_datatype)),
       tokens(shape.sequence * shape.micro_batch),
       tokens_cut(cut_tokens(shape)),
       query_width(shape.heads_per_rank * layer.head_dim),

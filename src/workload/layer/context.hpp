@@ -32,6 +32,7 @@ struct Context {
   LayerShape shape;
   const Stack& stack;
   std::int64_t element;        ///< e: bytes per element of weights and activations
+  std::int64_t cache_element;  ///< bytes per element of cached keys and values
   std::int64_t tokens;         ///< s b
   std::int64_t tokens_cut;     ///< s b / t under sequence parallelism, s b otherwise
   std::int64_t query_width;    ///< columns of Q on this rank

@@ -64,7 +64,9 @@ Operator FusedAttention::forward(const Context& context, bool has_statistics) co
   op.k = query_size(context);
   op.visible = visible;
   op.flops = 2 * visible * (op.k + output_size(context));
-  op.bytes_read = context.element * (query_elements(context) + kv_elements(context));
+  // In generation keys and values come from the cache, and are converted where they are read.
+  const std::int64_t kv_element = context.shape.phase == Phase::generation ? context.cache_element : context.element;
+  op.bytes_read = context.element * query_elements(context) + kv_element * kv_elements(context);
   op.bytes_written =
       context.element * output_elements(context) + (context.training || has_statistics ? statistics() : 0);
   return op;

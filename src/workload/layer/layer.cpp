@@ -86,7 +86,7 @@ std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recompu
 
 std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape, std::int64_t layers) {
   const layer::Context context(model, shape);
-  std::int64_t bytes = context.element * layer::cached_elements(context);
+  std::int64_t bytes = context.cache_element * layer::cached_elements(context);
   std::int64_t tokens = context.shape.context;
   for (const std::int64_t sight : {context.layer.sliding_window, context.layer.attention_chunk})
     if (sight > 0) tokens = std::min(tokens, sight);
