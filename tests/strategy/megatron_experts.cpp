@@ -189,7 +189,7 @@ TEST_CASE("generation: tokens follow each other through the stages") {
   }
 }
 
-TEST_CASE("generation: the whole batch of a replica decodes together unless a micro-batch is given") {
+TEST_CASE("outside training the whole batch of a replica goes together unless a micro-batch is given") {
   TestJob job(16, gpt(8, 512, 8, 1024), 32);
   job.workload.phase = workload::Phase::generation;
   job.workload.sequence = 128;
@@ -211,8 +211,18 @@ TEST_CASE("generation: the whole batch of a replica decodes together unless a mi
   const std::int64_t cache = 8 * 16 * 2 * 132 * 64 * 2;
   CHECK(at_peak(job.plan("tensor = 8").program, 0, MemoryCategory::kv_cache) == cache);
   CHECK(at_peak(job.plan("tensor = 8\nmicro_batch = 4").program, 0, MemoryCategory::kv_cache) == cache);
-  // Outside generation it is one sequence.
-  job.workload.phase = workload::Phase::prompt;
+  // In a pipeline a part for each stage: 32 sequences of a replica over 4; 28 over 8 do not come out even.
+  for (const workload::Phase phase : {workload::Phase::generation, workload::Phase::prompt}) {
+    job.workload.phase = phase;
+    CHECK(said("tensor = 8", "micro-batches a replica") == "1");
+    CHECK(said("tensor = 4\npipeline = 4", "micro-batch") == "8 sequences of 128 tokens");
+    CHECK(said("tensor = 4\npipeline = 4", "micro-batches a replica") == "4");
+    job.workload.global_batch = 28;
+    CHECK(said("tensor = 2\npipeline = 8", "micro-batches a replica") == "1");
+    job.workload.global_batch = 32;
+  }
+  // In training it is one sequence.
+  job.workload.phase = workload::Phase::training;
   CHECK(said("tensor = 8", "micro-batches a replica") == "16");
   job.workload.phase = workload::Phase::generation;
   job.workload.global_batch = 33;

@@ -61,6 +61,7 @@ class Checker {
   void check_stage_layers(std::int64_t chunks);
   void begin_chunks(const std::vector<std::int64_t>& layers);
   bool deal_out_batch();
+  void choose_micro_batch();
   void check_batch();
   void check_phase();
   void warn_of_idle_keys();
@@ -236,14 +237,19 @@ bool Checker::deal_out_batch() {
   return true;
 }
 
+/// Outside training the sequences of a replica go together: kernels read the weights once for all of them. So that no
+/// stage of a pipeline waits for the others they are dealt out to as many micro-batches, where that comes out even, as
+/// FasterTransformer does (docs/validation/measured-decode.md).
+void Checker::choose_micro_batch() {
+  const std::int64_t batch = job_.workload.global_batch, data = options_.data, stages = options_.pipeline;
+  const bool deals_out = !cut_.training() && batch % data == 0;
+  const std::int64_t sequences = deals_out ? batch / data : 1;
+  options_.micro_batch = deals_out && sequences % stages == 0 ? sequences / stages : sequences;
+}
+
 void Checker::check_batch() {
   if (options_.schedule == "auto") options_.schedule = options_.interleave > 1 ? "interleaved-1f1b" : "1f1b";
-  if (options_.micro_batch == 0) {
-    // Decoding reads the weights once for all sequences that go together: nobody who may choose takes them one by one.
-    const bool together = job_.workload.phase == workload::Phase::generation;
-    const std::int64_t batch = job_.workload.global_batch;
-    options_.micro_batch = together && batch % options_.data == 0 ? batch / options_.data : 1;
-  }
+  if (options_.micro_batch == 0) choose_micro_batch();
   if (!deal_out_batch()) return;
   if (cut_.micro_batches > 1'000'000) {
     error("micro_batch", "{} micro-batches a replica, at most 1000000 are allowed", cut_.micro_batches);

@@ -114,7 +114,8 @@ void add_cuts(config::Schema<Options>& s) {
 void add_schedule(config::Schema<Options>& s) {
   using workload::Recomputation;
   s.integer("micro_batch", &Options::micro_batch,
-            "sequences of one micro-batch; 0: 1, in generation all of a replica, which decode together")
+            "sequences of one micro-batch; 0: 1, outside training all of a replica, or in a pipeline one part for each "
+            "stage where that comes out even")
       .at_least("0")
       .at_most("1000000000")
       .otherwise("0")
