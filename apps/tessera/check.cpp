@@ -83,6 +83,12 @@ std::string fold_text(const sim::FoldFacts& fold) {
   return text;
 }
 
+std::string batch_text(const strategy::Served& served) {
+  if (served.largest_batch == 0) return "none";
+  return fmt::format("{} sequence{}, {} asked for", served.largest_batch, served.largest_batch == 1 ? "" : "s",
+                     served.sequences);
+}
+
 /// Comments, so that the whole output is an experiment again.
 std::string figures(const experiment::Experiment& experiment, const experiment::Estimate& e, int ranks) {
   const strategy::Plan& plan = experiment.plan;
@@ -91,10 +97,13 @@ std::string figures(const experiment::Experiment& experiment, const experiment::
   text += line("rates of the machine", experiment.calibration);
   if (const std::string bytes = experiment::bytes_of_one(experiment); !bytes.empty())
     text += line("in " + experiment.workload.datatype, bytes);
+  if (plan.served) text += line("largest batch that fits", batch_text(*plan.served));
   if (plan.parameters > 0) text += line("parameters", rounded(static_cast<double>(plan.parameters)));
   if (plan.tokens > 0) {
     text += line("tokens per iteration", rounded(static_cast<double>(plan.tokens)));
-    text += line("FLOP per token", rounded(plan.model_flops / static_cast<double>(plan.tokens)));
+    // Those of prompts are not counted among the tokens that are made.
+    if (!plan.served || plan.served->phase != workload::Phase::prompt_and_generation)
+      text += line("FLOP per token", rounded(plan.model_flops / static_cast<double>(plan.tokens)));
   }
   if (plan.model_flops > 0) text += line("FLOP of the model", rounded(plan.model_flops));
   const std::string about = e.is_sampled ? "about " : "";

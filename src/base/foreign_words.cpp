@@ -78,10 +78,10 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
     {"kv_cache_dtype kv_cache_precision kv_cache_quant_algo", "workload.kv_cache_datatype", ""},
     {"prefill", "prompt", ""},
     {"decode decoding", "generation", ""},
-    {"phase inference serving", "workload.phase", "\"prompt\" or \"generation\""},
+    {"phase inference serving", "workload.phase", "\"prompt\", \"generation\" or \"prompt-and-generation\""},
     {"max_num_seqs max_num_batched_tokens prefix_caching chunked_prefill continuous_batching inflight_batching "
      "disaggregat* paged_attention",
-     "", "serving of requests that come and go; one batch is, workload.phase = \"generation\""},
+     "", "serving of requests that come and go; one batch is, workload.phase = \"prompt-and-generation\""},
     {"speculative* draft_model medusa eagle", "", "speculative decoding"},
     // What a stack does.
     {"schedule pipeline_schedule pipeline_parallel_schedule", "strategy.megatron.schedule", ""},

@@ -59,9 +59,13 @@ void refuse_training_of_one_byte(const Table& root, const Experiment& experiment
 
 void check_generated(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
   const strategy::Workload& workload = experiment.workload;
-  if (workload.phase == workload::Phase::generation || workload.generated == strategy::Workload{}.generated) return;
-  if (looks_at(experiment.strategy, "generated"))
-    diagnostics.warn(where_in(root, "workload", "generated"), "generated has no effect outside generation");
+  if (!looks_at(experiment.strategy, "generated")) return;
+  if (workload.phase == workload::Phase::prompt_and_generation && workload.generated < 2)
+    diagnostics.error(
+        where_in(root, "workload", "generated"),
+        "prompts make the first token of each sequence, allowed in phase \"prompt-and-generation\": at least 2");
+  if (workload.generates() || workload.generated == strategy::Workload{}.generated) return;
+  diagnostics.warn(where_in(root, "workload", "generated"), "generated has no effect outside generation");
 }
 
 void check_loss(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {

@@ -1,6 +1,7 @@
 #include "tessera/experiment/run.hpp"
 
 #include "planning.hpp"
+#include "tessera/base/error.hpp"
 
 namespace tessera::experiment {
 namespace {
@@ -29,6 +30,22 @@ void describe(const Experiment& experiment, results::RunResults& results) {
   results.peak_flops = peak_flops(experiment);
   results.memory_capacity = experiment.machine.device.memory_capacity.value();
   results.memory_reserve = experiment.machine.device.memory_reserve.value();
+}
+
+Time rounded_share(Time whole, std::int64_t parts) { return parts > 0 ? (whole + parts / 2) / parts : 0; }
+
+/// When the first token is there, and how far apart the others are: the pass over prompts makes the first one.
+results::ServedRow served(const strategy::Served& plan, const results::RunResults& results) {
+  using workload::Phase;
+  results::ServedRow row{
+      strategy::name_of(plan.phase), plan.sequences, plan.prompt, plan.generated, 0, 0, plan.largest_batch};
+  if (plan.phase == Phase::prompt) row.first_token = results.iteration_time;
+  if (plan.phase == Phase::generation) row.token = rounded_share(results.iteration_time, plan.generated);
+  if (plan.phase != Phase::prompt_and_generation) return row;
+  if (results.phases.empty()) throw InternalError("a program with prompts and generation names no phase");
+  row.first_token = results.phases.front().end;
+  row.token = rounded_share(results.iteration_time - row.first_token, plan.generated - 1);
+  return row;
 }
 
 }  // namespace
@@ -68,6 +85,7 @@ sim::SimulationResult run(const Experiment& experiment, Communicator& comm, cons
   sim::SimulationResult result =
       sim::simulate(experiment.machine, experiment.plan.program, *experiment.cost, comm, simulation);
   describe(experiment, result.results);
+  if (experiment.plan.served) result.results.served = served(*experiment.plan.served, result.results);
   result.results.tables = tables_of(experiment);
   if (auto table = experiment.cost->table(experiment.plan.program.operators, experiment.machine.device))
     result.results.tables.push_back(std::move(*table));

@@ -9,6 +9,16 @@
 namespace tessera::strategy {
 namespace {
 
+const std::vector<std::pair<std::string, workload::Phase>>& phases() {
+  using workload::Phase;
+  static const std::vector<std::pair<std::string, Phase>> all = {
+      {"training", Phase::training},
+      {"prompt", Phase::prompt},
+      {"generation", Phase::generation},
+      {"prompt-and-generation", Phase::prompt_and_generation}};
+  return all;
+}
+
 void add_stack(config::Schema<Workload>& s) {
   using workload::BiasKernels, workload::Loss;
   s.choice<Loss>("loss", &Workload::loss,
@@ -82,10 +92,9 @@ const config::Schema<Workload>& workload_schema() {
   using workload::Phase;
   static const config::Schema<Workload> schema = [] {
     config::Schema<Workload> s("workload", "What is run, however it is cut.");
-    s.choice<Phase>("phase", &Workload::phase,
-                    {{"training", Phase::training}, {"prompt", Phase::prompt}, {"generation", Phase::generation}},
-                    "one training iteration; one forward pass over prompts; or making tokens behind prompts that are "
-                    "in the KV cache")
+    s.choice<Phase>("phase", &Workload::phase, phases(),
+                    "one training iteration; one forward pass over prompts; making tokens behind prompts that are in "
+                    "the KV cache; or both, one after the other, for the same sequences")
         .otherwise("training");
     s.integer("sequence", &Workload::sequence, "tokens of a sequence; in generation, of the prompt before")
         .at_least("1")
@@ -95,7 +104,9 @@ const config::Schema<Workload>& workload_schema() {
         .at_least("1")
         .at_most("16777216")
         .otherwise("1");
-    s.integer("generated", &Workload::generated, "generation: tokens to make for each sequence")
+    s.integer("generated", &Workload::generated,
+              "generation: tokens to make for each sequence, of which "
+              "its prompt makes the first, where that is run too")
         .at_least("1")
         .at_most("1048576")
         .otherwise("1");
@@ -112,6 +123,10 @@ const config::Schema<Workload>& workload_schema() {
     return s;
   }();
   return schema;
+}
+
+const char* name_of(workload::Phase phase) {
+  return std::ranges::find(phases(), phase, &std::pair<std::string, workload::Phase>::second)->first.c_str();
 }
 
 std::vector<std::string> changed_keys(const Workload& workload) {

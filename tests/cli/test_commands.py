@@ -155,6 +155,23 @@ class RoundTrips(CliTest):
         self.assertIn("A small GPT", printed)
         self.assertEqual(self.tessera("show", "out.h5", environment=WITHOUT_MPI).stdout, printed)
 
+    def test_a_batch_that_is_served(self):
+        """The summary's times are those of its tables; what `check` says fits, fits, and one sequence more does not."""
+        both = ("--set", "workload.phase=prompt-and-generation")
+        self.simulate("generation.toml", "out.h5", *both)
+        said = self.tessera("show", "out.h5", environment=WITHOUT_MPI).stdout
+        self.assertIn("phase prompt of 256 tokens and generation of 16 tokens, batch 4 sequences,", said.replace("\n ", ""))
+        first, token = re.search(r"  time to first token +([\d.]+) us    time per token +([\d.]+) us\n", said).groups()
+        rate, largest = re.search(r"  tokens/s of a user +([\d,]+)    largest batch +([\d,]+)\n", said).groups()
+        phases = {name: int(end) for name, end in re.findall(r"(prompt|generation) +(\d+) +\d+", self.tessera("show", "out.h5", "--table", "phases", environment=WITHOUT_MPI).stdout)}
+        self.assertAlmostEqual(float(first) * 1e6, phases["prompt"], delta=1e5)
+        self.assertAlmostEqual(float(token) * 1e6, (phases["generation"] - phases["prompt"]) / 15, delta=1e5)
+        self.assertAlmostEqual(int(rate.replace(",", "")) * float(token) / 1e6, 1, places=3)
+        batch = int(re.search(r"largest batch that fits +(\d+) sequences, 4 asked for", self.tessera("check", "generation.toml", *both, environment=WITHOUT_MPI).stdout)[1])
+        self.assertEqual(batch, int(largest.replace(",", "")))
+        self.tessera("check", "generation.toml", *both, "--set", f"workload.global_batch={batch}", environment=WITHOUT_MPI)
+        self.tessera("check", "generation.toml", *both, "--set", f"workload.global_batch={batch + 1}", code=3, environment=WITHOUT_MPI)
+
     def test_show_writes_the_graph_of_a_model(self):
         said = self.tessera("show", "gpt2", "--graph", "g.dot", "--sequence", "64", environment=WITHOUT_MPI).stdout
         # Embedding and its sum, 12 layers of 12 operators, norm and logits; 124,439,808 parameters.

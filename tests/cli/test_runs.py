@@ -110,6 +110,9 @@ class DeterminismOfExperiments(Determinism):
     def test_prompt_and_generation(self):
         self.check("generation.toml", "--set", "workload.phase=prompt", on=SOME)
         self.check("generation.toml")
+        both = ("--set", "workload.phase=prompt-and-generation", "--set", "workload.kv_cache_datatype=fp8")
+        self.check("generation.toml", *both)
+        self.check("generation.toml", *both, "--set", "strategy.tensor=2", "--set", "strategy.pipeline=2", on=SOME)
 
     def test_the_partition_is_no_result(self):
         self.simulate("training.toml", "auto.h5", ranks=2)

@@ -136,12 +136,12 @@ def megatron(rng, machine):
     experts = rng.choice([0, 0, 0, 4])
     chunks = rng.choice([1, 1, 2]) if pipeline > 1 else 1
     micro, passes = rng.choice([1, 1, 2]), rng.choice([1, 2, 3, 4]) * (pipeline if chunks > 1 else 1)
-    phase = rng.choice(["training", "training", "training", "prompt", "generation"])
+    phase = rng.choice(["training", "training", "training", "prompt", "generation", "prompt-and-generation"])
     model = MODEL.format(layers=rng.choice([1, 2, 3]) * pipeline * chunks, hidden=rng.choice([64, 128, 192]), kv_heads=rng.choice([0, 4]), vocabulary=rng.choice([256, 1024]), gated=lower(rng), experts=experts,
                          per_token=2 if experts else 0)
     workload = {"phase": f'"{phase}"', "sequence": rng.choice([16, 64, 128]), "global_batch": micro * data * passes, "flash_attention": lower(rng)}
-    if phase == "generation":
-        workload["generated"] = rng.randint(1, 5)
+    if phase in ("generation", "prompt-and-generation"):
+        workload["generated"] = rng.randint(1 if phase == "generation" else 2, 5)
     strategy = {"name": '"megatron"', "tensor": tensor, "pipeline": pipeline, "data": data, "spare_devices": '"idle"', "micro_batch": micro}
     copies, context = data, rng.choice(divisors(data)) if phase != "generation" and rng.random() < 0.4 else 1
     if context > 1:

@@ -212,7 +212,8 @@ TEST_CASE("outside training the whole batch of a replica goes together unless a 
   CHECK(at_peak(job.plan("tensor = 8").program, 0, MemoryCategory::kv_cache) == cache);
   CHECK(at_peak(job.plan("tensor = 8\nmicro_batch = 4").program, 0, MemoryCategory::kv_cache) == cache);
   // In a pipeline a part for each stage: 32 sequences of a replica over 4; 28 over 8 do not come out even.
-  for (const workload::Phase phase : {workload::Phase::generation, workload::Phase::prompt}) {
+  for (const workload::Phase phase :
+       {workload::Phase::generation, workload::Phase::prompt, workload::Phase::prompt_and_generation}) {
     job.workload.phase = phase;
     CHECK(said("tensor = 8", "micro-batches a replica") == "1");
     CHECK(said("tensor = 4\npipeline = 4", "micro-batch") == "8 sequences of 128 tokens");

@@ -23,12 +23,26 @@ struct Workload : workload::Stack {
   workload::Phase phase = workload::Phase::training;
   std::int64_t sequence = 2048;
   std::int64_t global_batch = 1;  ///< sequences per iteration
-  std::int64_t generated =
-      1;  ///< generation: tokens to make per sequence; `sequence` is the prompt already in the KV cache
+  /// Tokens to make per sequence behind prompts of `sequence` tokens, which generation alone finds in the KV cache; in
+  /// prompt_and_generation the pass over prompts makes the first one.
+  std::int64_t generated = 1;
   bool flash_attention = false;
   std::string datatype = "fp16";
   std::string kv_cache_datatype;  ///< empty: that of the workload
+
+  /// Tokens are made one at a time.
+  [[nodiscard]] bool generates() const {
+    return phase == workload::Phase::generation || phase == workload::Phase::prompt_and_generation;
+  }
+  /// Passes in which each sequence gets one more token.
+  [[nodiscard]] std::int64_t steps() const {
+    return !generates() ? 0 : phase == workload::Phase::generation ? generated : generated - 1;
+  }
+  /// Keys and values of a sequence at the end of the iteration: the last token that is made is not among them.
+  [[nodiscard]] std::int64_t context() const { return sequence + steps(); }
 };
+/// "training", "prompt", "generation", "prompt-and-generation"
+[[nodiscard]] const char* name_of(workload::Phase phase);
 [[nodiscard]] const config::Schema<Workload>& workload_schema();
 /// Keys whose value is not their default, in the order of the schema.
 [[nodiscard]] std::vector<std::string> changed_keys(const Workload& workload);

@@ -13,6 +13,7 @@
 #include "tessera/program/program.hpp"
 #include "tessera/program/search/fastest.hpp"
 #include "tessera/program/search/tried.hpp"
+#include "tessera/workload/transformer.hpp"
 
 namespace tessera::strategy {
 
@@ -31,6 +32,15 @@ struct Searched {
   std::int64_t choices = 0, struck_out = 0;
 };
 
+/// A batch of requests that a plan serves.
+struct Served {
+  workload::Phase phase = workload::Phase::prompt;
+  std::int64_t sequences = 0;      ///< of all replicas
+  std::int64_t prompt = 0;         ///< tokens of a sequence before those that are made
+  std::int64_t generated = 0;      ///< tokens that are made for a sequence; of a prompt alone 0
+  std::int64_t largest_batch = 0;  ///< sequences of all replicas that fit into memory, cut alike; 0: none does
+};
+
 /// A program and what the summary says about it.
 struct Plan {
   program::Program program;
@@ -40,6 +50,7 @@ struct Plan {
   double hardware_flops = 0;  ///< with recomputation
   std::int64_t parameters = 0;
   std::int64_t tokens = 0;             ///< per iteration
+  std::optional<Served> served = {};   ///< none in training
   std::vector<DataTable> tables = {};  ///< of the strategy's own, for result files: a dataset of its name each
 };
 

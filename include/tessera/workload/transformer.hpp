@@ -14,7 +14,9 @@
 
 namespace tessera::workload {
 
-enum class Phase { training, prompt, generation };
+/// What an iteration is. Layers run in one of the first three; the last one is of jobs: prompts, and then generation
+/// behind them.
+enum class Phase { training, prompt, generation, prompt_and_generation };
 enum class Recomputation { none, selective, full };
 
 /// How the ranks that share sequences (context parallelism) get at each other's keys and values.

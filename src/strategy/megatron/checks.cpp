@@ -129,7 +129,7 @@ void Checker::check_tensor() {
   if (!options_.sequence_parallel) return;
   if (t == 1)
     diagnostics_.warn(where_of(table_, "sequence_parallel"), "sequence_parallel has no effect with tensor = 1");
-  if (job_.workload.phase == workload::Phase::generation) {
+  if (job_.workload.generates()) {
     error("sequence_parallel",
           "generation makes one token at a time, which cannot be cut along the sequence: "
           "sequence_parallel = false");
@@ -242,9 +242,9 @@ bool Checker::deal_out_batch() {
 /// FasterTransformer does (docs/validation/measured-decode.md).
 void Checker::choose_micro_batch() {
   const std::int64_t batch = job_.workload.global_batch, data = options_.data, stages = options_.pipeline;
-  const bool deals_out = !cut_.training() && batch % data == 0;
-  const std::int64_t sequences = deals_out ? batch / data : 1;
-  options_.micro_batch = deals_out && sequences % stages == 0 ? sequences / stages : sequences;
+  cut_.deals_out = !cut_.training() && batch % data == 0;
+  const std::int64_t sequences = cut_.deals_out ? batch / data : 1;
+  options_.micro_batch = cut_.deals_out && sequences % stages == 0 ? sequences / stages : sequences;
 }
 
 void Checker::check_batch() {
@@ -291,7 +291,7 @@ void Checker::check_phase() {
     warn_if_given("overlap_parameter_gathering", &Options::overlap_parameter_gathering,
                   "without distributed_optimizer");
   const Workload& workload = job_.workload;
-  if (workload.phase == workload::Phase::generation) {
+  if (workload.generates()) {
     if (!model_.causal)
       diagnostics_.error(table_.where(), fmt::format("model {} is not causal: it cannot generate", model_.name));
     if (options_.interleave > 1) error("interleave", "generation has one model chunk a stage: interleave = 1");
@@ -322,6 +322,7 @@ Cut make_cut(const Options& options, const Table& table, const Job& job, Diagnos
   Cut cut;
   cut.model = job.model;
   cut.workload = &job.workload;
+  cut.phase = job.workload.phase;
   cut.collectives = &job.collectives;
   cut.device_spec = &job.machine.device;
   cut.options = options;

@@ -119,8 +119,8 @@ class ContextChecker {
         error(key, "context_parallel = {} does not go together with {}, allowed: {}", options_.context_parallel, what,
               allowed);
     };
-    refuse(job_.workload.phase == workload::Phase::generation, "context_parallel",
-           "workload.phase = \"generation\", one token at a time", "context_parallel = 1");
+    refuse(job_.workload.generates(), "context_parallel", "workload.phase = \"generation\", one token at a time",
+           "context_parallel = 1");
     refuse(!job_.workload.flash_attention, "context_parallel",
            "workload.flash_attention = false, whose results cannot be merged", "flash_attention = true");
     refuse(!options_.loans.empty(), "loans", "loans", "no loans, or context_parallel = 1");
@@ -131,7 +131,7 @@ class ContextChecker {
   }
   void check_sequence() {
     const std::int64_t pieces = 2 * options_.context_parallel, sequence = job_.workload.sequence;
-    if (job_.workload.phase == workload::Phase::generation || sequence % pieces == 0) return;
+    if (job_.workload.generates() || sequence % pieces == 0) return;
     error("context_parallel",
           "workload.sequence = {} is not a multiple of 2 x context_parallel = {}: each rank has two pieces of it",
           sequence, pieces);

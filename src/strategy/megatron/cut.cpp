@@ -32,7 +32,7 @@ std::vector<program::PipelineAction> stage_actions(const Cut& cut, std::uint32_t
 }
 
 std::int64_t Cut::sequence() const {
-  return workload->phase == Phase::generation ? 1 : workload->sequence / options.context_parallel;
+  return phase == Phase::generation ? 1 : workload->sequence / options.context_parallel;
 }
 
 std::int64_t Cut::tokens() const { return sequence() * options.micro_batch; }
@@ -62,10 +62,6 @@ std::int64_t Cut::stage_layers(std::uint32_t stage) const {
   return layers;
 }
 
-std::int64_t Cut::context() const {
-  return workload->phase == Phase::generation ? workload->sequence + workload->generated : workload->sequence;
-}
-
 Place Cut::place(std::uint32_t rank) const {
   const auto t = static_cast<std::uint32_t>(options.tensor);
   const auto copies = static_cast<std::uint32_t>(options.copies());
@@ -92,7 +88,7 @@ workload::LayerShape Cut::layer_shape(std::uint32_t number, std::uint32_t expert
   shape.context_parallel = options.context_parallel;
   shape.context_rank = context_rank;
   shape.context_exchange = options.context_exchange;
-  shape.context = keys != 0 ? keys : context();
+  shape.context = keys != 0 ? keys : phase == Phase::generation ? context() : workload->sequence;
   shape.micro_batch = options.micro_batch;
   shape.tensor = options.tensor;
   shape.tensor_rows = options.tensor_rows;
@@ -104,7 +100,7 @@ workload::LayerShape Cut::layer_shape(std::uint32_t number, std::uint32_t expert
   shape.pad_width = options.pad_width;
   shape.flash_attention = workload->flash_attention;
   shape.stack = workload;
-  shape.phase = workload->phase;
+  shape.phase = phase == Phase::prompt_and_generation ? Phase::prompt : phase;
   shape.datatype = workload->datatype;
   shape.cache_datatype = workload->kv_cache_datatype;
   shape.gradient_bytes = options.gradient_bytes;

@@ -86,7 +86,11 @@ struct Cut {
   const Workload* workload = nullptr;
   const program::CollectiveChoices* collectives = nullptr;
   const machine::DeviceSpec* device_spec = nullptr;
-  Options options;                         ///< data and schedule resolved
+  Options options;  ///< data, schedule and micro_batch resolved
+  /// The workload's; of what writes the steps of prompt_and_generation, generation. That phase itself counts as a
+  /// prompt wherever one pass is meant.
+  workload::Phase phase = workload::Phase::training;
+  bool deals_out = false;                  ///< options.micro_batch is what the batch comes to
   std::vector<program::DeviceId> devices;  ///< those that take part, in order of rank
   std::vector<program::DeviceId> spare;    ///< those that work and take no part
   std::int64_t micro_batches = 1;          ///< of one replica
@@ -102,13 +106,14 @@ struct Cut {
   std::int64_t expert_nodes = 1;        ///< once_a_node: over which the ranks of an expert group stand
   std::vector<double> expert_load;      ///< by expert-parallel rank, 1: the mean; capacity applied; empty when dense
 
-  [[nodiscard]] bool training() const { return workload->phase == workload::Phase::training; }
+  [[nodiscard]] bool training() const { return phase == workload::Phase::training; }
   [[nodiscard]] std::int64_t element() const { return workload::bytes_per_element(workload->datatype); }
   /// New tokens of a sequence on a context rank.
   [[nodiscard]] std::int64_t sequence() const;
   /// New tokens of a micro-batch that pass through the stages at once, on a context rank.
   [[nodiscard]] std::int64_t tokens() const;
-  [[nodiscard]] std::int64_t context() const;  ///< keys and values of a sequence at the end of the iteration
+  /// Keys and values of a sequence at the end of the iteration.
+  [[nodiscard]] std::int64_t context() const { return workload->context(); }
   /// Sums over the tensor ranks belong to kernels at transaction level.
   [[nodiscard]] bool uses_kernels() const { return options.sublayers != "operators" && options.tensor > 1; }
   /// Linear layers are cut in both dimensions.
@@ -173,7 +178,7 @@ struct Cut {
   [[nodiscard]] const workload::LayerFields& kind(std::uint32_t number) const {
     return workload::layer_kind(*model, number);
   }
-  /// Of a kind of the model's layers. `context` 0: as the phase says. MoE layers need the expert-parallel rank.
+  /// Of a kind of the model's layers. `keys` 0: as the phase says. MoE layers need the expert-parallel rank.
   [[nodiscard]] workload::LayerShape layer_shape(std::uint32_t kind, std::uint32_t expert_rank, std::int64_t keys = 0,
                                                  std::uint32_t context_rank = 0) const;
   /// The same, with all heads where the attention core is not cut.

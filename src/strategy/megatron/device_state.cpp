@@ -45,9 +45,9 @@ void add_edges(const Cut& cut, std::uint32_t stage, DeviceState& state) {
   state.edge = state.dense - layers;
 }
 
-/// The whole input of a column-parallel layer, gathered under sequence parallelism, and what is under way between the
-/// stages in each direction.
-std::int64_t buffer_bytes(const Cut& cut) {
+}  // namespace
+
+std::int64_t pass_buffers(const Cut& cut) {
   std::int64_t bytes = cut.uses_sequence_parallelism() ? cut.activation_bytes() : 0;
   if (cut.options.pipeline > 1) bytes += (cut.training() ? 2 : 1) * cut.part_bytes();
   if (cut.training()) return bytes;
@@ -58,6 +58,8 @@ std::int64_t buffer_bytes(const Cut& cut) {
     width = std::max(width, (cut.kind(i).ffn_hidden + t - 1) / t * (cut.kind(i).gated_mlp ? 2 : 1));
   return bytes + cut.element() * cut.tokens() * (cut.model->hidden + width);
 }
+
+namespace {
 
 /// Of weights that are gathered: two casts of those of a layer, the largest one.
 std::int64_t cast_buffers(const Cut& cut) {
@@ -96,7 +98,7 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
           workload::kv_cache_bytes(model, cut.core_shape(kind, 0, cut.context() / cut.options.context_parallel),
                                    layers_of(cut, stage, kind) * cut.micro_batches);
   }
-  state.buffers = buffer_bytes(cut) + unit_buffers(cut, stage) + part_buffers(cut) + cast_buffers(cut);
+  state.buffers = pass_buffers(cut) + unit_buffers(cut, stage) + part_buffers(cut) + cast_buffers(cut);
   return state;
 }
 

@@ -19,13 +19,13 @@ void add_chunk_bounds(const Cut& cut, std::set<std::int64_t>& bounds) {
   constexpr std::int64_t most = 1000;  // of tiny chunks, pieces have whole ones, and their mean
   for (std::uint32_t kind = 0; kind < layer_kinds(*cut.model); ++kind) {
     const std::int64_t chunk = cut.kind(kind).attention_chunk, prompt = cut.workload->sequence;
-    if (chunk == 0 || cut.workload->generated / chunk > most) continue;
-    for (std::int64_t at = chunk - prompt % chunk; at < cut.workload->generated; at += chunk) bounds.insert(at);
+    if (chunk == 0 || cut.workload->steps() / chunk > most) continue;
+    for (std::int64_t at = chunk - prompt % chunk; at < cut.workload->steps(); at += chunk) bounds.insert(at);
   }
 }
 
 /// One micro-batch's token on one stage. The first stage embeds the token that the last one chose; in the first round
-/// it is at hand, and the choice of the last round stays where it was made.
+/// it is at hand, where no pass over prompts has made it, and the choice of the last round stays where it was made.
 class StepWriter {
  public:
   StepWriter(program::Program& program, const Cut& cut, std::uint32_t stage)
@@ -40,7 +40,7 @@ class StepWriter {
                                  times));
     Writer body(program_, cut_, "generation round");
     auto& builder = body.builder();
-    const Bytes tokens{8 * cut_.options.micro_batch};  // 64-bit indexes
+    const Bytes tokens = token_bytes(cut_);
     const Bytes bytes{cut_.part_bytes()};
     const bool pipeline = cut_.options.pipeline > 1;
     builder.label("pipeline exchange").activity(Activity::pipeline_communication);
@@ -68,10 +68,12 @@ class StepWriter {
 
 }  // namespace
 
+Bytes token_bytes(const Cut& cut) { return Bytes{8 * cut.options.micro_batch}; }  // 64-bit indexes
+
 // Keys grow by one a token. The work of a token is linear in them, so equal pieces with their mean number of keys take
 // the same time in sum; 16 pieces keep the program small and the memory traffic within 1/32 of its growth at any time.
 std::vector<Segment> generation_segments(const Cut& cut) {
-  const std::int64_t tokens = cut.workload->generated, pieces = std::min<std::int64_t>(16, tokens);
+  const std::int64_t tokens = cut.workload->steps(), pieces = std::min<std::int64_t>(16, tokens);
   std::set<std::int64_t> bounds;
   for (std::int64_t i = 0; i <= pieces; ++i) bounds.insert(tokens * i / pieces);
   add_chunk_bounds(cut, bounds);
@@ -85,9 +87,10 @@ std::vector<Segment> generation_segments(const Cut& cut) {
 
 void write_generation(program::Program& program, Writer& writer, StageBlocks& blocks, std::uint32_t stage,
                       std::uint32_t expert_rank) {
-  const Cut& cut = writer.cut();
+  const Cut& cut = blocks.cut();
   const std::vector<Segment> parts = generation_segments(cut);
   StepWriter step(program, cut, stage);
+  const bool from_prompt = cut.workload->phase == workload::Phase::prompt_and_generation;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const program::BlockId pass = blocks.generation_step(stage, expert_rank, parts[i].keys);
     const bool opening = i == 0;
@@ -95,10 +98,10 @@ void write_generation(program::Program& program, Writer& writer, StageBlocks& bl
     const std::int64_t batches = cut.micro_batches;
     const std::int64_t rounds = parts[i].tokens;
     if (opening && closing && rounds == 1) {
-      step.write(writer, pass, batches, false, false);
+      step.write(writer, pass, batches, from_prompt, false);
       continue;
     }
-    if (opening) step.write(writer, pass, batches, false, true);
+    if (opening) step.write(writer, pass, batches, from_prompt, true);
     step.write(writer, pass, (rounds - (opening ? 1 : 0) - (closing ? 1 : 0)) * batches, true, true);
     if (closing) step.write(writer, pass, batches, true, false);
   }

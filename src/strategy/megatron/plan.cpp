@@ -4,6 +4,7 @@
 #include <map>
 
 #include "device_state.hpp"
+#include "largest_batch.hpp"
 #include "layout.hpp"
 #include "open_cuts.hpp"
 #include "profile.hpp"
@@ -65,10 +66,22 @@ std::string context_text(const Cut& cut) {
   return fmt::format("{}, {}", cut.options.context_parallel, *keys.find("context_exchange")->string());
 }
 
+/// "generation of 16 tokens behind 256"
+std::string phase_text(const Workload& workload) {
+  const std::string made = fmt::format("generation of {} tokens", workload.generated);
+  if (workload.phase == workload::Phase::generation) return fmt::format("{} behind {}", made, workload.sequence);
+  const std::string prompt = fmt::format("prompt of {} tokens", workload.sequence);
+  return workload.generates() ? prompt + " and " + made : prompt;
+}
+
 void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   const Options& options = cut.options;
   auto& lines = plan.description;
   const auto add = [&](const char* key, std::string value) { lines.emplace_back(key, std::move(value)); };
+  if (!cut.training()) {
+    add("phase", phase_text(*cut.workload));
+    add("batch", fmt::format("{} sequences", cut.workload->global_batch));
+  }
   add("tensor parallel", std::to_string(options.tensor));
   add("pipeline parallel", std::to_string(options.pipeline));
   if (cut.shares_sequences()) add("context parallel", context_text(cut));
@@ -102,28 +115,38 @@ bool has_short_sight(const workload::Model& model) {
   return false;
 }
 
-/// FLOP of one token's generation is linear in its number of keys, but for windows and chunks.
+/// Of a sequence. FLOP of one token's generation is linear in its number of keys, but for windows and chunks: the mean
+/// over all tokens times their number.
 double forward_flops(const Cut& cut) {
   const Workload& workload = *cut.workload;
+  double flops = 0;
   if (workload.phase != workload::Phase::generation) {
-    const auto flops = workload::forward_flops(*cut.model, workload.sequence, workload.sequence, workload.phase);
-    return static_cast<double>(flops.total());
+    const auto pass = workload::forward_flops(*cut.model, workload.sequence, workload.sequence, workload.phase);
+    flops += static_cast<double>(pass.total());
   }
+  if (workload.steps() == 0) return flops;
   if (!has_short_sight(*cut.model)) {
     const auto first = workload::forward_flops(*cut.model, 1, workload.sequence + 1, workload.phase);
-    const auto last = workload::forward_flops(*cut.model, 1, workload.sequence + workload.generated, workload.phase);
-    return 0.5 * static_cast<double>(first.total() + last.total()) * static_cast<double>(workload.generated);
+    const auto last = workload::forward_flops(*cut.model, 1, workload.context(), workload.phase);
+    return flops + 0.5 * static_cast<double>(first.total() + last.total()) * static_cast<double>(workload.steps());
   }
-  double sum = 0;
   for (const Segment& part : generation_segments(cut)) {
-    const auto flops = workload::forward_flops(*cut.model, 1, part.keys, workload.phase);
-    sum += static_cast<double>(part.tokens) * static_cast<double>(flops.total());
+    const auto pass = workload::forward_flops(*cut.model, 1, part.keys, workload.phase);
+    flops += static_cast<double>(part.tokens) * static_cast<double>(pass.total());
   }
-  return sum;
+  return flops;
+}
+
+Served served_by(const Cut& cut) {
+  const Workload& workload = *cut.workload;
+  return {workload.phase, workload.global_batch, workload.sequence, workload.generates() ? workload.generated : 0,
+          largest_batch(cut)};
 }
 
 void add_streams(const Cut& cut, program::Program& program) {
-  StageBlocks blocks(program, cut);
+  Cut in_steps = cut;
+  in_steps.phase = workload::Phase::generation;
+  StageBlocks blocks(program, cut), steps(program, in_steps);
   const std::vector<LoansOfDevice> loans = loans_by_rank(cut);
   std::map<StagePlace, std::vector<program::BlockId>> streams;
   for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) {
@@ -132,7 +155,7 @@ void add_streams(const Cut& cut, program::Program& program) {
     const StagePlace place{at.stage, expert_rank, cut.context_class(at),
                            static_cast<std::uint32_t>(cut.micro_batches_of(cut.replica(at))), loans[rank]};
     const auto [found, added] = streams.try_emplace(place);
-    if (added) found->second = add_stage(program, cut, blocks, place);
+    if (added) found->second = add_stage(program, cut, blocks, steps, place);
     program.devices[cut.devices[rank]].streams = found->second;
   }
 }
@@ -164,8 +187,8 @@ Plan plan_of(const Cut& cut, const Job& job) {
   plan.model_flops = sequences * (cut.training() ? 3 : 1) * forward_flops(cut);
   plan.hardware_flops = program::executed_flops(program);
   plan.parameters = workload::parameter_count(*job.model);
-  plan.tokens = job.workload.global_batch *
-                (job.workload.phase == workload::Phase::generation ? job.workload.generated : job.workload.sequence);
+  plan.tokens = job.workload.global_batch * (job.workload.generates() ? job.workload.generated : job.workload.sequence);
+  if (!cut.training()) plan.served = served_by(cut);
   return plan;
 }
 

@@ -51,7 +51,7 @@ void ProductChecker::check_rows() {
   if (has_experts(model_)) error("tensor_rows", "experts are not cut in two dimensions, allowed: tensor_rows = 1");
   if (cut_.uses_kernels())
     error("tensor_rows", "sublayers = \"{}\" sums over one dimension, allowed: tensor_rows = 1", options_.sublayers);
-  if (job_.workload.phase == workload::Phase::generation)
+  if (job_.workload.generates())
     error("tensor_rows", "one token at a time is not cut by tokens, allowed: tensor_rows = 1");
 }
 
@@ -96,10 +96,13 @@ void ProductChecker::check_precision() {
     refuse("weight_datatype", "parts of parameters are kept in the datatype: data_sharding = \"auto\", or same");
   if (!is_low) return;
   if (cut_.is_two_dimensional())
-    error("tensor_rows", "operands of workload.product_datatype are not cut in two dimensions, allowed: tensor_rows = 1");
+    error("tensor_rows",
+          "operands of workload.product_datatype are not cut in two dimensions, allowed: tensor_rows = 1");
   if (cut_.uses_kernels())
-    error("sublayers", "sublayers = \"{}\" has operands of the datatype, allowed with workload.product_datatype: "
-          "\"operators\"", options_.sublayers);
+    error("sublayers",
+          "sublayers = \"{}\" has operands of the datatype, allowed with workload.product_datatype: "
+          "\"operators\"",
+          options_.sublayers);
 }
 
 /// Of layers in which not every product sums what it makes, or a norm reads what was summed.

@@ -48,7 +48,7 @@ class ShardingReader {
   void check_sharding() {
     if (options_.copies() == 1 && !options_.weights_on_hosts())
       error(key(), "{} cuts weights over replicas, and there is one: data = 1", given());
-    if (job_.workload.phase == workload::Phase::generation)
+    if (job_.workload.generates())
       error(key(), "{} would gather all weights for each token: allowed in training and prompt", given());
     if (options_.all_reduce_gradients)
       error("gradient_reduction", "{} reduce-scatters gradients: gradient_reduction = \"auto\"", given());

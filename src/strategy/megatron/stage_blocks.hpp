@@ -27,6 +27,7 @@ struct LayerRun {
 
 class StageBlocks {
  public:
+  /// Both outlive it.
   StageBlocks(program::Program& program, const Cut& cut) : program_(program), cut_(cut) {}
 
   /// `waits`: each unit waits for its weights.
@@ -43,6 +44,7 @@ class StageBlocks {
 
   /// Ranks whose experts have the same load share their code: the first of them.
   [[nodiscard]] std::uint32_t load_class(std::uint32_t expert_rank) const;
+  [[nodiscard]] const Cut& cut() const { return cut_; }
   [[nodiscard]] std::vector<LayerRun> runs(const ChunkPlace& at) const;
   [[nodiscard]] bool has_embedding(const ChunkPlace& at) const { return at.stage == 0 && at.chunk == 0; }
   [[nodiscard]] bool has_head(const ChunkPlace& at) const {

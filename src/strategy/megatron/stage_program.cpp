@@ -34,12 +34,22 @@ void write_exchange(program::BlockBuilder& builder, const Cut& cut, const Pipeli
   }
 }
 
+/// Of the last stage: behind a micro-batch's pass over prompts the first stage is told the tokens that it has made.
+program::BlockId with_first_tokens(program::Program& program, const Cut& cut, program::BlockId pass) {
+  program::BlockBuilder builder(program, "prompts and their first tokens");
+  builder.call(pass).label("pipeline exchange").activity(Activity::pipeline_communication);
+  return builder.send(next_stage, token_bytes(cut), tokens_channel).done();
+}
+
 void write_passes(program::Program& program, Writer& main, StageBlocks& blocks, const program::ScheduleLoop& schedule,
                   const StagePlace& at) {
   const Cut& cut = main.cut();
   program::StagePasses passes;
+  const bool tells_tokens = cut.options.pipeline > 1 && cut.workload->steps() > 0;
   passes.forward = [&](std::uint32_t chunk, bool is_first) {
-    return blocks.forward({at.stage, chunk, at.expert_rank, at.context_rank}, is_first);
+    const ChunkPlace chunk_at{at.stage, chunk, at.expert_rank, at.context_rank};
+    const program::BlockId pass = blocks.forward(chunk_at, is_first);
+    return tells_tokens && blocks.has_head(chunk_at) ? with_first_tokens(program, cut, pass) : pass;
   };
   passes.backward = [&](std::uint32_t chunk, bool is_last) {
     return blocks.backward({at.stage, chunk, at.expert_rank, at.context_rank}, is_last && has_gradient_stream(cut));
@@ -91,13 +101,13 @@ std::vector<UnitUses> unit_uses(const Cut& cut, std::uint32_t stage, const std::
 }  // namespace
 
 std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cut, StageBlocks& blocks,
-                                        const StagePlace& at) {
+                                        StageBlocks& steps, const StagePlace& at) {
   const std::uint32_t stage = at.stage;
   const DeviceState state = device_state(cut, stage);
   Writer main(program, cut, "stage " + std::to_string(stage));
   allocate_state(main, state);
-  if (cut.workload->phase == workload::Phase::generation) {
-    write_generation(program, main, blocks, stage, at.expert_rank);
+  if (cut.phase == workload::Phase::generation) {
+    write_generation(program, main, steps, stage, at.expert_rank);
     return {main.builder().done()};
   }
   for_each_held_loan(program, cut, at.loans, [&](const auto& loan) { program::write_room(main.builder(), loan); });
@@ -108,6 +118,11 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
   } else {
     if (cut.training()) write_zero_gradients(main, state);
     write_passes(program, main, blocks, program::fold(actions), at);
+  }
+  if (cut.phase == workload::Phase::prompt_and_generation) {
+    main.builder().end_phase(strategy::name_of(workload::Phase::prompt));
+    write_generation(program, main, steps, stage, at.expert_rank);
+    main.builder().end_phase(strategy::name_of(workload::Phase::generation));
   }
   if (cut.training()) write_update(main, state);
   for_each_held_loan(program, cut, at.loans,

@@ -95,7 +95,7 @@ class Planner {
 
   void check_workload() {
     const Workload& workload = job_.workload;
-    if (workload.phase == workload::Phase::generation) {
+    if (workload.generates()) {
       throw KeyError(
           "workload.phase",
           "strategy \"t3\" runs sub-layers over all tokens of a sequence at once, and generation makes one at "

@@ -61,7 +61,8 @@ struct Context {
   }
   [[nodiscard]] Linear row_linear(const std::string& name, std::int64_t batch, std::int64_t rows,
                                   std::int64_t columns) const {
-    return {name, batch, rows, columns * shape.tensor_rows, model.hidden / shape.tensor_rows, Linear::Gathered::gradient};
+    return {
+        name, batch, rows, columns * shape.tensor_rows, model.hidden / shape.tensor_rows, Linear::Gathered::gradient};
   }
 
   [[nodiscard]] Operator gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n,

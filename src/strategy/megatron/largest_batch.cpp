@@ -1,0 +1,65 @@
+#include "largest_batch.hpp"
+
+#include <algorithm>
+
+#include "device_state.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+constexpr std::int64_t most_sequences = 16'777'216;  ///< workload.global_batch
+
+/// How the sequences of a replica grow: in parts of so many, which make micro-batches larger or more.
+struct Growth {
+  std::int64_t part = 1;
+  bool makes_larger = true;  ///< all micro-batches of a replica, of which there are `part`
+};
+
+/// What the fullest device of a stage holds, in parts.
+struct Holding {
+  std::int64_t fixed = 0;           ///< B, whatever the batch: weights, and buffers for them
+  std::int64_t cache_sequence = 0;  ///< B of the cache of a sequence
+};
+
+Holding holding_of(const Cut& cut, std::uint32_t stage) {
+  const DeviceState state = device_state(cut, stage);
+  const std::int64_t batch = cut.options.micro_batch * cut.micro_batches;
+  return {held_bytes(cut, state) - state.kv_cache - pass_buffers(cut), state.kv_cache / batch};
+}
+
+/// Parts that fit: what a device holds grows with each.
+std::int64_t fitting_parts(const Cut& cut, const Holding& holding, const Growth& growth, std::int64_t usable) {
+  Cut larger = cut;
+  const auto fits = [&](std::int64_t parts) {
+    if (growth.makes_larger) larger.options.micro_batch = parts;
+    return holding.fixed + parts * growth.part * holding.cache_sequence + pass_buffers(larger) <= usable;
+  };
+  // The cache alone would be too large.
+  const std::int64_t of_part = std::max<std::int64_t>(1, growth.part * holding.cache_sequence);
+  std::int64_t fitting = 0,
+               too_many = std::min(most_sequences / growth.part, std::max<std::int64_t>(usable, 0) / of_part) + 1;
+  while (too_many - fitting > 1) {
+    const std::int64_t middle = fitting + (too_many - fitting) / 2;
+    (fits(middle) ? fitting : too_many) = middle;
+  }
+  return fitting;
+}
+
+/// Sequences of a replica.
+std::int64_t fitting(const Cut& cut, const Growth& growth) {
+  const std::int64_t usable = cut.device_spec->usable_memory().value();
+  std::int64_t parts = most_sequences;
+  for (std::uint32_t stage = 0; stage < cut.options.pipeline; ++stage)
+    parts = std::min(parts, fitting_parts(cut, holding_of(cut, stage), growth, usable));
+  return parts * growth.part;
+}
+
+}  // namespace
+
+std::int64_t largest_batch(const Cut& cut) {
+  if (!cut.deals_out) return cut.options.data * fitting(cut, {cut.options.micro_batch, false});
+  // In a pipeline a part for each stage, or else, where that does not come out even, all at once.
+  return cut.options.data * std::max(fitting(cut, {cut.options.pipeline, true}), fitting(cut, {1, true}));
+}
+
+}  // namespace tessera::strategy::megatron
