@@ -180,6 +180,45 @@ TEST_CASE("the summary of a table: the best first, the others by code, and each 
   CHECK_THAT(text, Catch::Matches(R"([^]*\n  2\.00 GB/s +1 of 2 +600\.0 ms +600\.0 ms\n[^]*)"));
 }
 
+TEST_CASE("points that make tokens are ranked by tokens a second, and so are the values of axes") {
+  // Batches of 8, 16 and 64 that make 4 tokens a sequence: the slowest makes the most a second.
+  PointsTable t = made_up();
+  t.columns.push_back({"phase", "text", "what was run", PointKind::text});
+  t.columns.push_back({"tokens_per_second", "1/s", "of all users", PointKind::number});
+  t.columns.push_back({"tokens_per_second_per_user", "1/s", "of each", PointKind::number});
+  t.columns.push_back({"time_to_first_token_ps", "ps", "its time", PointKind::integer});
+  const std::vector<std::int64_t> batches{64, 16, 8};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double seconds = static_cast<double>(std::get<std::int64_t>(t.rows[i][6])) * 1e-12;
+    const double rate = 4.0 * static_cast<double>(batches[i]) / seconds;
+    t.rows[i].insert(t.rows[i].end(), {PointCell{"prompt-and-generation"}, PointCell{rate}, PointCell{4 / seconds},
+                                       PointCell{100 * millisecond}});
+  }
+  t.rows[3].resize(t.columns.size());
+  const auto summary_of = [](const PointsTable& table) {
+    const sample::Folder folder;
+    write_points(folder / "all.h5", table);
+    return points_summary(folder / "all.h5");
+  };
+  // 256 / 0.8 s, 64 / 0.6 s, 32 / 0.5 s.
+  const std::string text = summary_of(t);
+  CHECK(text.find(R"(
+best points                                             tokens/s  to best   of a user  first token  devices   peak memory
+  0: point 0                                               320.0     1.00         5.0       100 ms        -             -
+  1: point 1                                               106.7     3.00         6.7       100 ms        -             -
+  2: point 2                                                64.0     5.00         8.0       100 ms        -             -
+)") != std::string::npos);
+  CHECK(text.find(R"(
+tokens/s by nodes                             done        best      median
+  1                                         2 of 2       320.0       213.3
+  2                                         1 of 2        64.0        64.0
+)") != std::string::npos);
+  // Where one of them makes none, times are what all have.
+  t.rows[1][8] = PointCell{"prompt"};
+  CHECK(summary_of(t).find("\n  2: point 2                                            500.0 ms     1.00") !=
+        std::string::npos);
+}
+
 TEST_CASE("candidates of a search that nobody simulated are neither done nor refused") {
   const sample::Folder folder;
   PointsTable t = made_up();

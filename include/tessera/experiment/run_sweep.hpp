@@ -71,8 +71,11 @@ struct SweepOutcome {
   ExitCode code = ExitCode::done;
   std::vector<SweepFailure> failures;  ///< by code
   std::string refused_alike;           ///< the words that refuse every point; empty: they differ, or some are done
-  std::string fastest;                 ///< name of the fastest point; empty: none is done
-  Time fastest_time = 0;
+  /// Name of the fastest point, or where all that are done make tokens, of that which makes the most a second; empty:
+  /// none is done.
+  std::string best;
+  Time fastest_time = 0;         ///< 0: they are compared by tokens
+  double tokens_per_second = 0;  ///< 0: they are compared by time
 };
 
 /// Refuses a folder that holds another sweep (InputError) or cannot be written (IoError). Leaves it alone.

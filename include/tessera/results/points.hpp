@@ -57,7 +57,11 @@ void write_points(const std::string& path, const PointsTable& table, const Repla
 /// summary().
 [[nodiscard]] PointsTable read_points(const std::string& path, Checking checking = Checking::all);
 
-/// The best points, the refused ones by code, and what each axis does to the time, as text.
+/// Of a row's column `phase`: tokens are made one at a time, so that runs of other batches compare by tokens a second.
+[[nodiscard]] bool makes_tokens(const std::string& phase);
+
+/// The best points, the refused ones by code, and what each axis does to the time, or where all points make tokens to
+/// tokens a second, as text.
 [[nodiscard]] std::string points_summary(const std::string& path, Checking checking = Checking::all);
 
 /// The table as comma-separated values (RFC 4180): a line of names, then a line a row; nothing where there is no value.

@@ -5,13 +5,44 @@
 namespace tessera::experiment::sweep {
 namespace {
 
-Time iteration_time(const results::Digest& digest) {
-  const auto column =
-      std::ranges::find(digest.summary, "iteration_time_ps", &decltype(digest.summary)::value_type::first);
-  const auto* time = column == digest.summary.end() ? nullptr : std::get_if<std::int64_t>(&column->second);
-  if (time == nullptr) throw InternalError("a row without a time");
-  return *time;
+/// Null: the row has none of that name and kind.
+template <class Value>
+const Value* value_in(const results::Digest& digest, std::string_view name) {
+  const auto column = std::ranges::find(digest.summary, name, &decltype(digest.summary)::value_type::first);
+  return column == digest.summary.end() ? nullptr : std::get_if<Value>(&column->second);
 }
+
+/// The best of the rows that are done, one after another.
+class Best {
+ public:
+  void look_at(const results::SweepRow& row) {
+    const auto* time = value_in<std::int64_t>(*row.digest, "iteration_time_ps");
+    if (time == nullptr) throw InternalError("a row without a time");
+    if (fastest_.empty() || *time < time_) {
+      fastest_ = row.name;
+      time_ = *time;
+    }
+    const auto* phase = value_in<std::string>(*row.digest, "phase");
+    const auto* rate = value_in<double>(*row.digest, "tokens_per_second");
+    all_make_tokens_ = all_make_tokens_ && phase != nullptr && rate != nullptr && results::makes_tokens(*phase);
+    if (all_make_tokens_ && *rate > rate_) {
+      most_tokens_ = row.name;
+      rate_ = *rate;
+    }
+  }
+  void tell(SweepOutcome& outcome) const {
+    const bool by_tokens = all_make_tokens_ && !most_tokens_.empty();
+    outcome.best = by_tokens ? most_tokens_ : fastest_;
+    if (by_tokens) outcome.tokens_per_second = rate_;
+    if (!by_tokens) outcome.fastest_time = time_;
+  }
+
+ private:
+  std::string fastest_, most_tokens_;
+  Time time_ = 0;
+  double rate_ = 0;
+  bool all_make_tokens_ = true;
+};
 
 /// A computer that fails one point mostly fails others for the same reason: each code is told once.
 void note_failure(const results::SweepRow& row, std::vector<SweepFailure>& failures) {
@@ -52,17 +83,14 @@ SweepOutcome outcome_of(const std::vector<results::SweepRow>& rows, std::int64_t
   std::vector<bool> is_wanted(static_cast<std::size_t>(points), false);
   for (const std::int64_t point : wanted) is_wanted[static_cast<std::size_t>(point)] = true;
   std::vector<const results::SweepRow*> counted;
+  Best best;
   for (const results::SweepRow& row : rows) {
     if (row.point >= points || !is_wanted[static_cast<std::size_t>(row.point)]) continue;
     counted.push_back(&row);
     const auto code = static_cast<ExitCode>(row.code);
     if (code == ExitCode::done && row.digest) {
       ++outcome.done;
-      const Time time = iteration_time(*row.digest);
-      if (outcome.fastest.empty() || time < outcome.fastest_time) {
-        outcome.fastest = row.name;
-        outcome.fastest_time = time;
-      }
+      best.look_at(row);
     } else if (fate_of(row) == Fate::failed) {
       ++outcome.failed;
       outcome.code = std::max(outcome.code, code);
@@ -71,6 +99,7 @@ SweepOutcome outcome_of(const std::vector<results::SweepRow>& rows, std::int64_t
       ++(code == ExitCode::infeasible ? outcome.infeasible : outcome.refused);
     }
   }
+  best.tell(outcome);
   if (!are_refused_alike(counted)) return outcome;
   outcome.refused_alike = counted.front()->message;
   // A part of the sweep may well be refused while the rest of it is not.

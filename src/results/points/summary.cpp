@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../human.hpp"
+#include "measure.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/text.hpp"
 #include "tessera/results/points.hpp"
@@ -19,41 +20,6 @@ constexpr std::size_t most_points = 10;  ///< that are shown as the best
 constexpr std::size_t most_values = 16;  ///< of an axis
 constexpr std::size_t least_name_width = 50, most_name_width = 76;
 
-/// The table with its columns by name.
-struct View {
-  const PointsTable& table;
-
-  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const {
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      if (table.columns[i].name == name) return i;
-    }
-    return std::nullopt;
-  }
-  /// Of a row; 0 where the table has no such column of integers.
-  [[nodiscard]] std::int64_t integer(std::size_t row, std::string_view name) const {
-    const auto at = column(name);
-    const auto* value = at ? std::get_if<std::int64_t>(&table.rows[row][*at]) : nullptr;
-    return value == nullptr ? 0 : *value;
-  }
-  [[nodiscard]] std::string text(std::size_t row, std::string_view name) const {
-    const auto at = column(name);
-    const auto* value = at ? std::get_if<std::string>(&table.rows[row][*at]) : nullptr;
-    return value == nullptr ? "" : *value;
-  }
-  [[nodiscard]] double number(std::size_t row, std::string_view name) const {
-    const auto at = column(name);
-    const auto* value = at ? std::get_if<double>(&table.rows[row][*at]) : nullptr;
-    return value == nullptr ? 0 : *value;
-  }
-  [[nodiscard]] Time time(std::size_t row) const {
-    return integer(row, "code") == 0 ? integer(row, "iteration_time_ps") : 0;
-  }
-  /// The row's number where the table has none of its own.
-  [[nodiscard]] std::int64_t point(std::size_t row) const {
-    return column("point") ? integer(row, "point") : static_cast<std::int64_t>(row);
-  }
-};
-
 std::string cut(const std::string& text, std::size_t width) {
   return text.size() <= width ? text : fmt::format("{:.{}}...", text, width - 3);
 }
@@ -64,16 +30,6 @@ std::string named(std::int64_t point, const std::string& text) {
 }
 
 std::string count_of(std::size_t count) { return short_count(static_cast<double>(count)); }
-
-/// Rows that have a time, the fastest first; of equals the first.
-std::vector<std::size_t> by_time(const View& view) {
-  std::vector<std::size_t> rows;
-  for (std::size_t i = 0; i < view.table.rows.size(); ++i) {
-    if (view.time(i) > 0) rows.push_back(i);
-  }
-  std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return view.time(a) < view.time(b); });
-  return rows;
-}
 
 std::string heading(const View& view, std::size_t done) {
   return fmt::format("{}\n{} points, {} of them with a time\n", view.table.title, count_of(view.table.rows.size()),
@@ -217,27 +173,60 @@ class ShownAxes {
   std::vector<std::size_t> differing_, common_;  // columns
 };
 
-constexpr std::string_view point_columns = "  {:<{}}{:>12}{:>9}{:>9}{:>12}{:>14}\n";
+/// What is told of a point beside its name and what it is ranked by.
+struct Told {
+  const char* name;
+  std::size_t width;
+  std::string (*text)(const View& view, std::size_t row);
+};
 
-std::string best_points(const View& view, const std::vector<std::size_t>& rows) {
+std::string devices_text(const View& view, std::size_t row) {
+  const std::int64_t devices = view.integer(row, "devices");
+  return devices > 0 ? short_count(static_cast<double>(devices)) : "-";
+}
+std::string memory_text(const View& view, std::size_t row) {
+  const std::int64_t memory = view.integer(row, "peak_memory");
+  return memory > 0 ? short_bytes(memory) : "-";
+}
+std::string use_text(const View& view, std::size_t row) {
+  const double use = view.number(row, "model_flops_utilisation");
+  return use > 0 ? percent(use, 1) : "-";
+}
+std::string user_text(const View& view, std::size_t row) {
+  const double rate = view.number(row, "tokens_per_second_per_user");
+  return rate > 0 ? rate_text(rate) : "-";
+}
+std::string first_token_text(const View& view, std::size_t row) {
+  const Time time = view.integer(row, "time_to_first_token_ps");
+  return time > 0 ? short_time(time) : "-";
+}
+
+/// Of points that make tokens, how they serve users; of others, how busy devices are.
+std::vector<Told> told_of(const Measure& measure) {
+  const Told devices{"devices", 9, devices_text}, memory{"peak memory", 14, memory_text};
+  if (!measure.is_rate) return {devices, {"model FLOPs", 12, use_text}, memory};
+  return {{"of a user", 12, user_text}, {"first token", 13, first_token_text}, devices, memory};
+}
+
+std::string best_points(const View& view, const Measure& measure, const std::vector<std::size_t>& rows) {
   if (rows.empty()) return {};
   const ShownAxes axes(view,
                        {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), most_points))});
   std::size_t name_width = least_name_width;
   for (std::size_t i = 0; i < std::min(rows.size(), most_points); ++i)
     name_width = std::clamp(named(view.point(rows[i]), axes.name(rows[i])).size(), name_width, most_name_width);
-  std::string text = fmt::format("{:<{}}{:>12}{:>9}{:>9}{:>12}{:>14}\n", "best points", name_width + 2, "time",
-                                 "to best", "devices", "model FLOPs", "peak memory");
+  const std::vector<Told> told = told_of(measure);
+  std::string text = fmt::format("{:<{}}{:>12}{:>9}", "best points", name_width + 2, measure.name, "to best");
+  for (const Told& one : told) text += fmt::format("{:>{}}", one.name, one.width);
+  text += '\n';
+  const double best = measure.of(view, rows[0]);
   for (std::size_t i = 0; i < std::min(rows.size(), most_points); ++i) {
     const std::size_t row = rows[i];
-    const double use = view.number(row, "model_flops_utilisation");
-    const std::int64_t memory = view.integer(row, "peak_memory"), devices = view.integer(row, "devices");
-    text += fmt::format(
-        point_columns, cut(named(view.point(row), axes.name(row)), name_width), name_width,
-        precise_time(view.time(row)),
-        fmt::format("{:.2f}", static_cast<double>(view.time(row)) / static_cast<double>(view.time(rows[0]))),
-        devices > 0 ? short_count(static_cast<double>(devices)) : "-", use > 0 ? percent(use, 1) : "-",
-        memory > 0 ? short_bytes(memory) : "-");
+    const double value = measure.of(view, row);
+    text += fmt::format("  {:<{}}{:>12}{:>9}", cut(named(view.point(row), axes.name(row)), name_width), name_width,
+                        measure.text(value), fmt::format("{:.2f}", measure.to_best(value, best)));
+    for (const Told& one : told) text += fmt::format("{:>{}}", one.text(view, row), one.width);
+    text += '\n';
   }
   text += axes.common_line(rows.front());
   if (rows.size() > most_points) text += fmt::format("  and {} more in /points\n", count_of(rows.size() - most_points));
@@ -246,36 +235,37 @@ std::string best_points(const View& view, const std::vector<std::size_t>& rows) 
 
 struct OfValue {
   std::size_t points = 0;
-  std::vector<Time> times;
+  std::vector<double> values;  ///< of those that are done, by what points are ranked by
 };
 
-Time median(std::vector<Time> times) {
-  std::sort(times.begin(), times.end());
-  const std::size_t half = times.size() / 2;
-  return times.size() % 2 == 1 ? times[half] : times[half - 1] + (times[half] - times[half - 1]) / 2;
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : values[half - 1] + (values[half] - values[half - 1]) / 2;
 }
 
-/// Best and median time of each value of an axis, in order of values; nothing of one that has a single value.
-std::string axis_section(const View& view, const PointAxis& axis) {
+/// Best and median of each value of an axis, in order of values; nothing of one that has a single value.
+std::string axis_section(const View& view, const Measure& measure, const PointAxis& axis) {
   const auto at = view.column(axis.column);
   if (!at || axis.follows) return {};
   std::map<PointCell, OfValue> values;
   for (std::size_t i = 0; i < view.table.rows.size(); ++i) {
     OfValue& of_value = values[view.table.rows[i][*at]];
     ++of_value.points;
-    if (const Time time = view.time(i); time > 0) of_value.times.push_back(time);
+    if (view.time(i) > 0) of_value.values.push_back(measure.of(view, i));
   }
   if (values.size() < 2) return {};
-  std::string text =
-      fmt::format("{:<34}{:>16}{:>12}{:>12}\n", "time by " + shown_name(axis.column), "done", "best", "median");
+  std::string text = fmt::format("{:<34}{:>16}{:>12}{:>12}\n", measure.name + " by " + shown_name(axis.column), "done",
+                                 "best", "median");
   std::size_t shown = 0;
   for (const auto& [value, of_value] : values) {
     if (shown++ == most_values) break;
-    const bool any = !of_value.times.empty();
+    const bool any = !of_value.values.empty();
+    const auto is_better = [&](double a, double b) { return measure.is_better(a, b); };
     text += fmt::format("  {:<32}{:>16}{:>12}{:>12}\n", cut(value_text(value, view.table.columns[*at].units), 32),
-                        fmt::format("{} of {}", count_of(of_value.times.size()), count_of(of_value.points)),
-                        any ? precise_time(*std::min_element(of_value.times.begin(), of_value.times.end())) : "-",
-                        any ? precise_time(median(of_value.times)) : "-");
+                        fmt::format("{} of {}", count_of(of_value.values.size()), count_of(of_value.points)),
+                        any ? measure.text(*std::ranges::min_element(of_value.values, is_better)) : "-",
+                        any ? measure.text(median(of_value.values)) : "-");
   }
   if (values.size() > most_values) text += fmt::format("  and {} more values\n", count_of(values.size() - most_values));
   return text;
@@ -286,9 +276,10 @@ std::string axis_section(const View& view, const PointAxis& axis) {
 std::string points_summary(const std::string& path, Checking checking) {
   const PointsTable table = read_points(path, checking);
   const View view{table};
-  const std::vector<std::size_t> rows = by_time(view);
-  std::vector<std::string> sections{heading(view, rows.size()), best_points(view, rows), not_done(view)};
-  for (const PointAxis& axis : table.axes) sections.push_back(axis_section(view, axis));
+  const Measure measure = measure_of(view);
+  const std::vector<std::size_t> rows = ranked(view, measure);
+  std::vector<std::string> sections{heading(view, rows.size()), best_points(view, measure, rows), not_done(view)};
+  for (const PointAxis& axis : table.axes) sections.push_back(axis_section(view, measure, axis));
   std::string text;
   for (const std::string& section : sections) {
     if (section.empty()) continue;
