@@ -105,6 +105,10 @@ class DeterminismOfExperiments(Determinism):
 
     def test_a_mixture_of_experts(self):
         self.check("mixture.toml")
+        eight = [word for key in ("machine.topology.nodes=2", "workload.global_batch=16", "strategy.tensor=1", "strategy.pipeline=4", "strategy.stage_layers=[1,2,2,1]", "strategy.interleave=1",
+                                  "strategy.recomputation=full") for word in ("--set", key)]
+        self.check("mixture.toml", *eight, "--set", "strategy.schedule=dualpipe", on=SOME)
+        self.check("mixture.toml", *eight, "--set", "strategy.schedule=zb-h1", "--set", "strategy.recomputed_layers=1", on=SOME)
         self.check("mixture.toml", "--set", "strategy.sequence_parallel=true", "--set", "strategy.expert_tensor=1", on=SOME)
 
     def test_prompt_and_generation(self):

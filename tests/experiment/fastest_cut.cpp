@@ -120,7 +120,7 @@ TEST_CASE("the plan of a search is that of simulating every candidate, and each 
     for (const std::int64_t p : {1, 2, 4, 8})
       for (const std::int64_t b : {1, 2, 4, 8})
         for (const std::int64_t v : {1, 2})
-          for (const char* schedule : {"gpipe", "interleaved-1f1b", "1f1b"})
+          for (const char* schedule : {"gpipe", "interleaved-1f1b", "1f1b", "zb-h1", "zb-h2", "dualpipe", "dualpipe-v"})
             for (const char* again : {"none", "full"})
               for (const bool sp : {false, true}) {
                 const std::string text = fmt::format(

@@ -137,6 +137,8 @@ def megatron(rng, machine):
     chunks = rng.choice([1, 1, 2]) if pipeline > 1 else 1
     micro, passes = rng.choice([1, 1, 2]), rng.choice([1, 2, 3, 4]) * (pipeline if chunks > 1 else 1)
     phase = rng.choice(["training", "training", "training", "prompt", "generation", "prompt-and-generation"])
+    both_ways = phase == "training" and pipeline > 1 and (chunks == 2 or pipeline % 2 == 0) and rng.random() < 0.25
+    passes = 2 * pipeline + rng.choice([0, 2]) if both_ways else passes
     model = MODEL.format(layers=rng.choice([1, 2, 3]) * pipeline * chunks, hidden=rng.choice([64, 128, 192]), kv_heads=rng.choice([0, 4]), vocabulary=rng.choice([256, 1024]), gated=lower(rng), experts=experts,
                          per_token=2 if experts else 0)
     workload = {"phase": f'"{phase}"', "sequence": rng.choice([16, 64, 128]), "global_batch": micro * data * passes, "flash_attention": lower(rng)}
@@ -150,7 +152,13 @@ def megatron(rng, machine):
         strategy |= {"interleave": chunks, "recomputation": f'"{rng.choice(["none", "selective", "full"])}"', "distributed_optimizer": lower(rng), "overlap_gradient_reduction": lower(rng),
                      "gradient_precision": f'"{rng.choice(["fp32", "fp16"])}"'}
         if chunks == 1:
-            strategy["schedule"] = f'"{rng.choice(["gpipe", "1f1b"])}"'
+            strategy["schedule"] = f'"{rng.choice(["gpipe", "1f1b", "zb-h1", "zb-h2"])}"'
+        if both_ways and context == 1:
+            strategy["schedule"] = f'"{"dualpipe" if chunks == 1 else "dualpipe-v"}"'
+        if strategy["recomputation"] != '"none"' and rng.random() < 0.3:
+            strategy["recomputed_layers"] = rng.choice([1, 2])
+            if strategy["recomputation"] == '"full"' and rng.random() < 0.5:
+                strategy["recomputation_method"] = '"uniform"'
     if copies > 1 and phase != "generation" and rng.random() < 0.3:
         strategy |= {"data_sharding": '"parameters"', "gather_ahead": rng.choice([0, 1, 1, 2, 5])}
         if phase == "training":
@@ -172,6 +180,10 @@ def megatron(rng, machine):
             strategy |= {"expert_tensor": cut_over, "expert_parallel": rng.choice([size for size in (1, 2, 4) if groups % size == 0 or (size % groups == 0 and copies % (size // groups) == 0)])}
     if pipeline > 1 and rng.random() < 0.3:
         strategy["exchange_overhead"] = '"3 us"'
+    if "data_sharding" in strategy or "weight_streaming" in strategy:  # refused with either
+        strategy.pop("recomputation_method", None)
+        if strategy.get("schedule") in APART:
+            strategy.pop("schedule")
     more = stages(rng, machine, strategy, used) if phase == "training" else ""
     return model + table("workload", workload) + table("strategy", strategy) + more
 
@@ -186,6 +198,7 @@ def share_sequences(rng, context, tensor, workload, strategy):
     return strategy["data"]
 
 
+APART = ('"zb-h1"', '"zb-h2"', '"dualpipe"', '"dualpipe-v"')
 SETS = [["full"], ["selective"], ["none"], ["attention_norm"], ["qkv"], ["attention_core"], ["mlp_norm", "projection", "attention_residual"]]
 DENSE_SETS = [["activation"], ["fc1"], ["fc1", "activation"], ["fc2", "activation", "mlp_residual"]]
 
@@ -214,7 +227,8 @@ def stages(rng, machine, strategy, used):
             text += f"devices = {order[stage * used // count:(stage + 1) * used // count]}\n"
         if has_sets and rng.random() < 0.7:
             text += f"recomputation = {str(rng.choice(SETS if experts else SETS + DENSE_SETS))}\n"
-    for _ in range(rng.choice([0, 1, 2]) if count > 1 and strategy["interleave"] == 1 and "context_parallel" not in strategy else 0):
+    lends = count > 1 and strategy["interleave"] == 1 and "context_parallel" not in strategy and strategy.get("schedule") not in APART
+    for _ in range(rng.choice([0, 1, 2]) if lends else 0):
         lender, helper = rng.sample(range(count), 2)
         text += f'\n[[strategy.loans]]\nfrom = {lender}\nto = {helper}\nbytes = "{rng.choice([1, 100, 1000, 1000, 4000])} B"\nlead = {rng.randint(1, 3)}\n'
         if machine.dead == 0 and rng.random() < 0.5:

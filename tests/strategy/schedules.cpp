@@ -2,19 +2,15 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <map>
 
-#include "tessera/program/schedule.hpp"
+#include "abstract_pipeline.hpp"
 
 namespace tessera::program {
 namespace {
 
 using Kind = PipelineAction::Kind;
 
-struct Sample {
-  std::string order;
-  PipelineShape shape;
-};
+using Sample = ScheduleSample;
 
 /// Shapes that each order fits, small and odd ones among them.
 std::vector<Sample> samples() {
@@ -38,122 +34,10 @@ std::vector<PipelineAction> actions_of(const Sample& sample, std::uint32_t stage
   return find_pipeline_order(sample.order)->actions(sample.shape, stage);
 }
 
-/// Runs all stages of a pipeline without time, in any order that the messages allow, and follows each micro-batch.
-class AbstractPipeline {
- public:
-  explicit AbstractPipeline(const Sample& sample) : sample_(sample) {
-    for (std::uint32_t stage = 0; stage < sample.shape.stages; ++stage) {
-      stages_.emplace_back();
-      stages_.back().actions = actions_of(sample, stage);
-    }
-  }
-
-  /// What went wrong; empty when every stage came to its end and nothing was left under way.
-  std::string run() {
-    bool moved = true;
-    while (moved && problem_.empty()) {
-      moved = false;
-      for (std::uint32_t i = 0; i < stages_.size() && problem_.empty(); ++i) moved = step(i) || moved;
-    }
-    for (std::uint32_t i = 0; i < stages_.size() && problem_.empty(); ++i) {
-      if (stages_[i].at != stages_[i].actions.size()) problem_ = "stage " + std::to_string(i) + " is stuck";
-    }
-    for (const auto& [way, tokens] : messages_) {
-      if (!tokens.empty() && problem_.empty()) problem_ = "a message is never received";
-    }
-    return problem_;
-  }
-
- private:
-  /// A micro-batch at a chunk of the whole model (chunk * stages + stage).
-  struct Token {
-    std::uint32_t micro_batch;
-    std::uint32_t piece;
-    bool backward;
-  };
-  struct Stage {
-    std::vector<PipelineAction> actions;
-    std::size_t at = 0;
-    bool posted = false;
-    std::vector<Token> inputs, gradients;  // received, not yet used
-    std::vector<Token> outputs, upstream;  // computed, to be sent
-    std::map<std::uint32_t, std::uint32_t> started;
-  };
-  using Way = std::pair<std::uint32_t, bool>;  // sender, backwards
-
-  bool step(std::uint32_t index) {
-    Stage& stage = stages_[index];
-    if (stage.at == stage.actions.size()) return false;
-    const PipelineAction& action = stage.actions[stage.at];
-    if (action.kind != Kind::exchange) {
-      compute(index, action);
-      ++stage.at;
-      return true;
-    }
-    if (!stage.posted) {
-      if (action.send_next) post(index, false);
-      if (action.send_previous) post(index, true);
-      stage.posted = true;
-    }
-    const std::uint32_t stages = sample_.shape.stages;
-    auto& forward = messages_[{(index + stages - 1) % stages, false}];
-    auto& backward = messages_[{(index + 1) % stages, true}];
-    if ((action.receive_previous && forward.empty()) || (action.receive_next && backward.empty())) return false;
-    if (action.receive_previous) take(forward, stage.inputs);
-    if (action.receive_next) take(backward, stage.gradients);
-    stage.posted = false;
-    ++stage.at;
-    return true;
-  }
-
-  void post(std::uint32_t index, bool backward) {
-    auto& from = backward ? stages_[index].upstream : stages_[index].outputs;
-    if (from.empty()) {
-      problem_ = "stage " + std::to_string(index) + " sends what it has not computed";
-      return;
-    }
-    take(from, messages_[{index, backward}]);
-  }
-
-  static void take(std::vector<Token>& from, std::vector<Token>& to) {
-    to.push_back(from.front());
-    from.erase(from.begin());
-  }
-
-  /// Uses the oldest input that belongs to the chunk.
-  void compute(std::uint32_t index, const PipelineAction& action) {
-    Stage& stage = stages_[index];
-    const std::uint32_t stages = sample_.shape.stages;
-    const std::uint32_t pieces = stages * sample_.shape.chunks;
-    const std::uint32_t piece = action.chunk * stages + index;
-    const bool backward = action.kind == Kind::backward;
-    Token token{0, piece, backward};
-    if (!backward && piece == 0) {
-      token.micro_batch = stage.started[piece]++;
-    } else if (backward && piece + 1 == pieces) {
-      token.micro_batch = stage.started[piece + pieces]++;
-      if (!done_.count({token.micro_batch, piece, false})) problem_ = "backward before forward";
-    } else {
-      auto& inputs = backward ? stage.gradients : stage.inputs;
-      const auto found = std::find_if(inputs.begin(), inputs.end(), [&](const Token& t) { return t.piece == piece; });
-      if (found == inputs.end()) {
-        problem_ = "stage " + std::to_string(index) + " has no input for chunk " + std::to_string(action.chunk);
-        return;
-      }
-      token.micro_batch = found->micro_batch;
-      inputs.erase(found);
-    }
-    if (++done_[{token.micro_batch, piece, backward}] != 1) problem_ = "a pass runs twice";
-    if (backward && piece > 0) stage.upstream.push_back({token.micro_batch, piece - 1, true});
-    if (!backward && piece + 1 < pieces) stage.outputs.push_back({token.micro_batch, piece + 1, false});
-  }
-
-  const Sample& sample_;
-  std::vector<Stage> stages_;
-  std::map<Way, std::vector<Token>> messages_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, int> done_;
-  std::string problem_;
-};
+/// Of a stage.
+std::uint32_t chunks_of(const Sample& sample) {
+  return find_pipeline_order(sample.order)->chunk_order == ChunkOrder::both_ways ? 2 : sample.shape.chunks;
+}
 
 std::uint32_t most_in_flight(const std::vector<PipelineAction>& actions) {
   std::int64_t now = 0;
@@ -184,12 +68,17 @@ TEST_CASE("contract of pipeline orders: every micro-batch passes every chunk onc
       const auto count = [&](Kind kind) {
         return std::count_if(actions.begin(), actions.end(), [&](const auto& action) { return action.kind == kind; });
       };
+      // Where all pieces are there twice, half of the micro-batches pass each of the two that a stage holds.
       const auto passes = static_cast<std::ptrdiff_t>(sample.shape.micro_batches * sample.shape.chunks);
-      CHECK(count(Kind::forward) == passes);
-      CHECK(count(Kind::backward) == (sample.shape.backward ? passes : 0));
-      // The gradients of each chunk become complete once.
+      CHECK(count(Kind::forward) + count(Kind::both) == passes);
+      const auto whole = count(Kind::backward) + count(Kind::both), apart = count(Kind::input_gradient);
+      CHECK(whole + apart == (sample.shape.backward ? passes : 0));
+      CHECK(count(Kind::weight_gradient) == apart);
+      CHECK((apart > 0) <= find_pipeline_order(sample.order)->splits_backward);
+      // The gradients of each chunk become complete once, in a pass that is alone.
       const auto last = std::count_if(actions.begin(), actions.end(), [](const auto& action) { return action.last; });
-      CHECK(last == static_cast<std::ptrdiff_t>(sample.shape.backward ? sample.shape.chunks : 0));
+      CHECK(last == static_cast<std::ptrdiff_t>(sample.shape.backward ? chunks_of(sample) : 0));
+      CHECK(std::none_of(actions.begin(), actions.end(), [](const auto& a) { return a.last && a.kind == Kind::both; }));
       CHECK(unfold(fold(actions)) == actions);
     }
   }
@@ -258,8 +147,8 @@ TEST_CASE("interleaving holds the activations of L (1 + (p-1)/(pm)) layers on th
 }
 
 TEST_CASE("folded schedules do not grow with the number of micro-batches") {
-  for (const std::string order : {"gpipe", "1f1b", "interleaved-1f1b"}) {
-    const std::uint32_t chunks = order == "interleaved-1f1b" ? 3 : 1;
+  for (const std::string order : {"gpipe", "1f1b", "interleaved-1f1b", "zb-h1", "zb-h2", "dualpipe", "dualpipe-v"}) {
+    const std::uint32_t chunks = order == "interleaved-1f1b" ? 3 : order == "dualpipe-v" ? 2 : 1;
     for (std::uint32_t stage = 0; stage < 8; ++stage) {
       CAPTURE(order, stage);
       const std::size_t few = nodes(fold(actions_of({order, {8, chunks, 64, true}}, stage)));
@@ -278,6 +167,16 @@ TEST_CASE("orders refuse what they cannot run") {
   CHECK(find_pipeline_order("interleaved-1f1b")->check({1, 2, 8, true}) == "needs pipeline > 1");
   CHECK(find_pipeline_order("interleaved-1f1b")->check({4, 2, 6, true}) ==
         "needs a number of micro-batches that is a multiple of the 4 stages, not 6");
+  CHECK(find_pipeline_order("zb-h1")->check({4, 2, 8, true}) == "has one model chunk a stage: interleave = 1");
+  CHECK(find_pipeline_order("dualpipe")->check({3, 1, 8, true}) == "needs an even number of stages, not 3");
+  CHECK(find_pipeline_order("dualpipe")->check({4, 1, 9, true}) ==
+        "needs an even number of micro-batches, half of them each way, not 9");
+  CHECK(find_pipeline_order("dualpipe")->check({4, 1, 6, true}) == "needs at least 2 x 4 stages micro-batches, not 6");
+  CHECK(find_pipeline_order("dualpipe")->check({4, 1, 8, false}) ==
+        "has backward passes beside forward passes: workload.phase = \"training\"");
+  CHECK(find_pipeline_order("dualpipe-v")->check({4, 1, 8, true}) == "has two model chunks a stage: interleave = 2");
+  CHECK(find_pipeline_order("dualpipe-v")->check({4, 2, 7, true}) ==
+        "needs at least 2 x 4 stages micro-batches, not 7");
 }
 
 }  // namespace tessera::program

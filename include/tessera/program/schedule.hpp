@@ -10,8 +10,14 @@
 
 namespace tessera::program {
 
-/// A pipeline of `stages` devices (or groups of devices). Each stage holds `chunks` pieces of the model: piece c of
-/// stage i comes before piece c of stage i+1, and piece c of the last stage before piece c+1 of the first.
+/// Where the pieces are that a model is cut into, in the model's order, for p stages.
+enum class ChunkOrder : std::uint8_t {
+  in_turn,         ///< chunk c of stage i is piece c p + i
+  both_ways,       ///< chunk 0 of stage i is piece i of p, chunk 1 is piece p - 1 - i: all are there twice
+  there_and_back,  ///< chunk 0 of stage i is piece i of 2p, chunk 1 is piece 2p - 1 - i
+};
+
+/// A pipeline of `stages` devices (or groups of devices), and the model in stages x `chunks` pieces.
 struct PipelineShape {
   std::uint32_t stages = 1;
   std::uint32_t chunks = 1;
@@ -22,29 +28,43 @@ struct PipelineShape {
 /// One thing that a stage does: a pass of one micro-batch through one chunk, or an exchange. In an exchange all sends
 /// are posted, then what is due is awaited, and the sends have to leave before the stage goes on.
 struct PipelineAction {
-  enum class Kind : std::uint8_t { forward, backward, exchange, lend, recall, restore };  // the last three: loans.hpp
+  enum class Kind : std::uint8_t {
+    forward,
+    backward,  ///< whole: gradients of inputs and of weights
+    exchange,
+    lend,  // this one and the next two: loans.hpp
+    recall,
+    restore,
+    input_gradient,   ///< a backward pass without weight gradients: "B" of Qi et al. 2023
+    weight_gradient,  ///< those of the chunk's oldest micro-batch that lacks them: "W"
+    both,             ///< a forward pass through `chunk` beside a whole backward pass through the other one, 1 - chunk
+  };
   Kind kind = Kind::exchange;
   std::uint32_t chunk = 0;
   std::uint32_t loan = 0;         ///< of lend, recall, restore: its number
-  bool last = false;              ///< backward: of the chunk's last micro-batch, after which its gradients are complete
+  bool last = false;              ///< the chunk's gradients are complete behind it: of its last micro-batch
   bool first = false;             ///< forward: of the chunk's first micro-batch, where a strategy has marked it
   bool send_next = false;         ///< activation of the forward pass before
   bool receive_previous = false;  ///< activation for a forward pass to come
   bool send_previous = false;     ///< gradient of the backward pass before
   bool receive_next = false;      ///< gradient for a backward pass to come
+  bool posted = false;            ///< exchange: the stage goes on while its sends leave
+  bool mirrored = false;          ///< exchange: of micro-batches that go from stage to stage the other way
 
   friend bool operator==(const PipelineAction&, const PipelineAction&) = default;
 };
 
 /// An order of passes.
 struct PipelineOrder {
-  std::string name;  ///< "gpipe", "1f1b", "interleaved-1f1b"
+  std::string name;  ///< "gpipe", "1f1b", "interleaved-1f1b", "zb-h1", "zb-h2", "dualpipe", "dualpipe-v"
   std::string help;
   /// A problem with this shape ("needs a number of micro-batches that is a multiple of the stages"); empty when it
   /// fits.
   std::string (*check)(const PipelineShape& shape);
   /// All actions of one stage, in order.
   std::vector<PipelineAction> (*actions)(const PipelineShape& shape, std::uint32_t stage);
+  bool splits_backward = false;                  ///< it has passes input_gradient and weight_gradient
+  ChunkOrder chunk_order = ChunkOrder::in_turn;  ///< those of other orders have passes `both`
 };
 [[nodiscard]] const std::vector<PipelineOrder>& pipeline_orders();
 /// Null when there is no such order.

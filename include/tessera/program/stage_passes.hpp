@@ -16,14 +16,18 @@ struct StageNeighbours {
   std::uint32_t activations_channel = 0, gradients_channel = 1;
 };
 
-/// Posts all sends and waits for all that is due, and for the sends to have left, as Megatron-LM does
-/// (megatron/p2p_communication.py). Activity pipeline_communication.
+/// Posts all sends and waits for all that is due, and unless they are `posted` for the sends to have left, as
+/// Megatron-LM does (megatron/p2p_communication.py). Activity pipeline_communication.
 void write_exchange(BlockBuilder& builder, const PipelineAction& exchange, const StageNeighbours& neighbours);
 
 /// What a stage does in its passes. Each block is asked for once.
 struct StagePasses {
   std::function<BlockId(std::uint32_t chunk, bool is_first)> forward;  ///< of the one marked as first, or of the others
   std::function<BlockId(std::uint32_t chunk, bool is_last)> backward;  ///< of the last micro-batch, or of the others
+  /// Its two parts, of orders that split it.
+  std::function<BlockId(std::uint32_t chunk)> input_gradient = {};
+  std::function<BlockId(std::uint32_t chunk, bool is_last)> weight_gradient = {};
+  std::function<void(BlockBuilder& into, const PipelineAction& both)> both = {};
   std::function<void(BlockBuilder& into, const PipelineAction& exchange)> exchange;
   std::function<void(BlockBuilder& into, const PipelineAction& loan)> loan = {};  ///< lend, recall, restore
 };
@@ -31,6 +35,9 @@ struct StagePasses {
 /// The numbers of a chunk's passes in BlockBuilder::call().
 [[nodiscard]] inline std::uint32_t forward_pass(std::uint32_t chunk) { return 2 * chunk + 1; }
 [[nodiscard]] inline std::uint32_t backward_pass(std::uint32_t chunk) { return 2 * chunk + 2; }
+/// Of weight gradients apart, in orders with one chunk. Where some backward passes run beside forward passes and some
+/// weight gradients alone are apart, the n-th such pass is not the n-th micro-batch's, and has no number.
+[[nodiscard]] inline std::uint32_t weight_pass(std::uint32_t chunk) { return chunk + 5; }
 
 /// All of them; what repeats becomes blocks that are called.
 void write_passes(Program& program, BlockBuilder& main, const ScheduleLoop& schedule, const StagePasses& passes);

@@ -5,6 +5,8 @@
 namespace tessera::program {
 namespace {
 
+using Kind = PipelineAction::Kind;
+
 class PassWriter {
  public:
   PassWriter(Program& program, const StagePasses& passes) : program_(program), passes_(passes) {}
@@ -23,39 +25,52 @@ class PassWriter {
   }
 
   void act(BlockBuilder& into, const PipelineAction& action, std::uint32_t times) {
-    if (action.kind == PipelineAction::Kind::forward || action.kind == PipelineAction::Kind::backward) {
-      const bool is_forward = action.kind == PipelineAction::Kind::forward;
-      into.call(pass(action), times, is_forward ? forward_pass(action.chunk) : backward_pass(action.chunk));
-      return;
+    switch (action.kind) {
+      case Kind::forward:
+        return static_cast<void>(into.call(pass(action), times, forward_pass(action.chunk)));
+      case Kind::backward:
+      case Kind::input_gradient:
+        return static_cast<void>(into.call(pass(action), times, passes_.both ? 0 : backward_pass(action.chunk)));
+      case Kind::weight_gradient:
+        return static_cast<void>(into.call(pass(action), times, passes_.both ? 0 : weight_pass(action.chunk)));
+      default:
+        const auto& write = action.kind == Kind::exchange ? passes_.exchange
+                            : action.kind == Kind::both   ? passes_.both
+                                                          : passes_.loan;
+        for (std::uint32_t i = 0; i < times; ++i) write(into, action);
     }
-    const auto& write = action.kind == PipelineAction::Kind::exchange ? passes_.exchange : passes_.loan;
-    for (std::uint32_t i = 0; i < times; ++i) write(into, action);
   }
 
   BlockId pass(const PipelineAction& action) {
-    const bool is_forward = action.kind == PipelineAction::Kind::forward;
-    const bool is_own = is_forward ? action.first : action.last;
-    const auto [found, added] = known_.try_emplace({action.chunk, is_forward, is_own}, 0);
-    if (added)
-      found->second = is_forward ? passes_.forward(action.chunk, is_own) : passes_.backward(action.chunk, is_own);
+    const bool is_own = action.kind == Kind::forward ? action.first : action.last;
+    const auto [found, added] = known_.try_emplace({action.chunk, action.kind, is_own}, 0);
+    if (added) found->second = block(action, is_own);
     return found->second;
+  }
+
+  [[nodiscard]] BlockId block(const PipelineAction& action, bool is_own) const {
+    if (action.kind == Kind::forward) return passes_.forward(action.chunk, is_own);
+    if (action.kind == Kind::input_gradient) return passes_.input_gradient(action.chunk);
+    if (action.kind == Kind::weight_gradient) return passes_.weight_gradient(action.chunk, is_own);
+    return passes_.backward(action.chunk, is_own);
   }
 
   Program& program_;
   const StagePasses& passes_;
-  std::map<std::tuple<std::uint32_t, bool, bool>, BlockId> known_;
+  std::map<std::tuple<std::uint32_t, Kind, bool>, BlockId> known_;
 };
 
 }  // namespace
 
 void write_exchange(BlockBuilder& builder, const PipelineAction& exchange, const StageNeighbours& neighbours) {
   const Bytes on = neighbours.activations, back = neighbours.gradients;
+  const int next = exchange.mirrored ? -1 : 1, previous = -next;
   builder.label("pipeline exchange").activity(Activity::pipeline_communication);
-  if (exchange.send_next) builder.send(neighbours.peer(1), on, neighbours.activations_channel);
-  if (exchange.send_previous) builder.send(neighbours.peer(-1), back, neighbours.gradients_channel);
-  if (exchange.receive_previous) builder.receive(neighbours.peer(-1), on, neighbours.activations_channel);
-  if (exchange.receive_next) builder.receive(neighbours.peer(1), back, neighbours.gradients_channel);
-  if (exchange.send_next || exchange.send_previous) builder.wait_sends();
+  if (exchange.send_next) builder.send(neighbours.peer(next), on, neighbours.activations_channel);
+  if (exchange.send_previous) builder.send(neighbours.peer(previous), back, neighbours.gradients_channel);
+  if (exchange.receive_previous) builder.receive(neighbours.peer(previous), on, neighbours.activations_channel);
+  if (exchange.receive_next) builder.receive(neighbours.peer(next), back, neighbours.gradients_channel);
+  if (!exchange.posted && (exchange.send_next || exchange.send_previous)) builder.wait_sends();
 }
 
 void write_passes(Program& program, BlockBuilder& main, const ScheduleLoop& schedule, const StagePasses& passes) {

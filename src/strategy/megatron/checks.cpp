@@ -13,6 +13,7 @@
 #include "placement.hpp"
 #include "product_checks.hpp"
 #include "recomputation.hpp"
+#include "schedule_checks.hpp"
 #include "sharding_options.hpp"
 #include "spare_devices.hpp"
 #include "tessera/program/schedule.hpp"
@@ -39,6 +40,7 @@ class Checker {
     check_batch();
     read_experts(table_, job_, cut_, diagnostics_);
     read_sharding(table_, job_, cut_, diagnostics_);
+    check_schedule(table_, cut_, diagnostics_);
     check_phase();
     read_recomputation(table_, job_, cut_, diagnostics_);
     check_pipeline();  // layers are spread over the stages by what the rest says

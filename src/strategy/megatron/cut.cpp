@@ -31,6 +31,24 @@ std::vector<program::PipelineAction> stage_actions(const Cut& cut, std::uint32_t
   return program::find_pipeline_order(cut.options.schedule)->actions(shape, stage);
 }
 
+bool Cut::splits_backward() const {
+  const program::PipelineOrder* order = program::find_pipeline_order(options.schedule);
+  return training() && order != nullptr && order->splits_backward;
+}
+
+program::ChunkOrder Cut::chunk_order() const {
+  const program::PipelineOrder* order = program::find_pipeline_order(options.schedule);
+  return order == nullptr ? program::ChunkOrder::in_turn : order->chunk_order;
+}
+
+std::uint32_t Cut::chunks() const { return goes_both_ways() ? 2 : static_cast<std::uint32_t>(options.interleave); }
+
+std::size_t Cut::piece(std::uint32_t stage, std::uint32_t chunk) const {
+  const auto stages = static_cast<std::size_t>(options.pipeline);
+  if (chunk == 0 || chunk_order() == program::ChunkOrder::in_turn) return chunk * stages + stage;
+  return stages * static_cast<std::size_t>(options.interleave) - 1 - stage;  // the other way, from the last one
+}
+
 std::int64_t Cut::sequence() const {
   return phase == Phase::generation ? 1 : workload->sequence / options.context_parallel;
 }
@@ -55,9 +73,22 @@ std::int64_t Cut::part_bytes() const {
   return (whole + t - 1) / t * tensor_element();
 }
 
+Repeat Cut::repeat(std::uint32_t stage, std::int64_t place) const {
+  const std::int64_t layers = recomputed_layers[stage];
+  if (recomputed[stage].again.none()) return Repeat::none;
+  const bool in_groups = options.recomputation_method == RecomputationMethod::uniform;
+  if (layers == 0 || (in_groups && layers == 1)) return Repeat::own;
+  if (!in_groups) return place < layers ? Repeat::own : Repeat::none;
+  return place % layers == 0 ? Repeat::group_first : Repeat::group_next;
+}
+
+workload::Recomputed Cut::repeated(std::uint32_t stage, Repeat repeat) const {
+  return repeat == Repeat::none ? workload::Recomputed{} : recomputed[stage];
+}
+
 std::int64_t Cut::stage_layers(std::uint32_t stage) const {
   std::int64_t layers = 0;
-  for (std::uint32_t chunk = 0; chunk < options.interleave; ++chunk)
+  for (std::uint32_t chunk = 0; chunk < chunks(); ++chunk)
     layers += end_layer(stage, chunk) - first_layer(stage, chunk);
   return layers;
 }

@@ -2,6 +2,7 @@
 // checked against each other.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,12 +22,16 @@ enum GroupSlot : std::uint32_t {
   data_beside_group,
   expert_data_group,  ///< those copies that hold the same experts
   expert_data_beside_group,
+  twins_group,  ///< the two devices of a copy whose stages hold the same pieces of the model (Cut::twins)
+  twins_beside_group,
   expert_group,         ///< devices over which the experts of a layer are spread
   embedding_group,      ///< first and last stage, which both hold the tied word embedding
   model_group,          ///< everybody whose gradients make one norm
   expert_tensor_group,  ///< tensor ranks over which experts are cut, where these are not all
   expert_rail_group,    ///< of the expert group, those at the same place of their nodes
   expert_node_group,    ///< those of one node
+  expert_beside_group,  ///< these two, of a backward pass that runs beside a forward pass
+  expert_tensor_beside_group,
   row_group,            ///< tensor ranks of one row, where they stand in rows: they hold the same part of a token
   column_group,         ///< those of one column: the same tokens
   tensor_gather_group,  ///< of the streams beside products that are cut into chunks
@@ -49,6 +54,8 @@ enum Event : std::uint32_t {
   unit_gathered,
   unit_done,
   gradient_room,
+  backward_go,  ///< of a backward pass beside a forward pass
+  backward_done,
   events
 };
 // Loans, and weights on hosts, have slots, channels and events behind these.
@@ -65,6 +72,17 @@ struct Place {
   std::uint32_t copy = 0;  ///< context rank + c x replica
   std::uint32_t stage = 0;
 };
+
+/// Whether a layer runs again for its backward pass.
+enum class Repeat : std::uint8_t {
+  none,
+  own,          ///< what its stage says, by itself
+  group_first,  ///< all of it, along with the layers behind it: its input is kept
+  group_next,   ///< all of it, along with the one before: nothing is kept
+};
+
+/// Of activations, by section of a layer.
+using KeptBytes = std::array<std::int64_t, workload::LayerOperators::section_count>;
 
 inline constexpr std::uint32_t no_stage = ~std::uint32_t{0};
 
@@ -97,9 +115,10 @@ struct Cut {
   std::int64_t fuller_replicas = 1;        ///< replicas with as many, the first ones; the others have one less
   bool adds_gradients = false;  ///< of whole units to those of micro-batches before, where units are gathered
   std::vector<program::DeviceId> weight_hosts;  ///< by rank, where weights come from; empty: not from hosts
-  /// First layer of each chunk of each stage, in the model's order, and one number behind them: the model's layers.
+  /// First layer of each piece of the model, and one number behind them: the model's layers.
   std::vector<std::int64_t> chunk_begin;
-  std::vector<workload::Recomputed> recomputed;  ///< by stage
+  std::vector<workload::Recomputed> recomputed;  ///< by stage: what layers that run again repeat
+  std::vector<std::int64_t> recomputed_layers;   ///< by stage, as Options::recomputed_layers
   std::vector<Loan> loans;
   std::vector<machine::BoundWay> ways;  ///< that the table lists
   std::string placement;                ///< in words; empty: devices are taken in order
@@ -132,6 +151,23 @@ struct Cut {
   }
   /// Context ranks with the same operators share their code: the first of them.
   [[nodiscard]] std::uint32_t context_class(const Place& at) const;
+  /// Backward passes are in two parts: gradients of inputs, and of weights.
+  [[nodiscard]] bool splits_backward() const;
+  [[nodiscard]] program::ChunkOrder chunk_order() const;
+  /// Micro-batches go both ways along the stages, and some forward passes run beside backward passes.
+  [[nodiscard]] bool goes_both_ways() const { return chunk_order() != program::ChunkOrder::in_turn; }
+  /// Pieces of the model that a stage holds.
+  [[nodiscard]] std::uint32_t chunks() const;
+  /// Stages that hold the same pieces of the model: 2 where all are there twice, at both ends of the pipeline.
+  [[nodiscard]] std::int64_t twins() const { return chunk_order() == program::ChunkOrder::both_ways ? 2 : 1; }
+  /// Devices that hold the same parameters: those of all copies (Options::copies), in each of these its twins.
+  [[nodiscard]] std::int64_t holders() const { return options.copies() * twins(); }
+  /// The first and the last piece of the model are on the same devices.
+  [[nodiscard]] bool joins_ends() const { return options.pipeline == 1 || goes_both_ways(); }
+  [[nodiscard]] bool has_embedding(std::uint32_t stage, std::uint32_t chunk) const { return piece(stage, chunk) == 0; }
+  [[nodiscard]] bool has_head(std::uint32_t stage, std::uint32_t chunk) const {
+    return static_cast<std::int64_t>(piece(stage, chunk)) + 1 == options.pipeline * options.interleave;
+  }
   [[nodiscard]] bool uses_sequence_parallelism() const { return options.sequence_parallel && options.tensor > 1; }
   [[nodiscard]] std::int64_t micro_batches_of(std::uint32_t replica) const {
     return replica < fuller_replicas ? micro_batches : micro_batches - 1;
@@ -164,15 +200,19 @@ struct Cut {
     const std::int64_t of_stage = at.copy * options.tensor + at.tensor;
     return static_cast<std::uint32_t>(of_stage / expert_tensor() % options.expert_parallel);
   }
-  /// Devices that hold the same experts.
+  /// Devices of a stage that hold the same experts.
   [[nodiscard]] std::int64_t expert_replicas() const { return options.tensor * options.copies() / expert_devices(); }
   /// The model's layers in a chunk of a stage: first one, and one behind the last.
   [[nodiscard]] std::int64_t first_layer(std::uint32_t stage, std::uint32_t chunk) const {
-    return chunk_begin[chunk_index(stage, chunk)];
+    return chunk_begin[piece(stage, chunk)];
   }
   [[nodiscard]] std::int64_t end_layer(std::uint32_t stage, std::uint32_t chunk) const {
-    return chunk_begin[chunk_index(stage, chunk) + 1];
+    return chunk_begin[piece(stage, chunk) + 1];
   }
+  /// Of a layer of a chunk of that stage, by its place among these.
+  [[nodiscard]] Repeat repeat(std::uint32_t stage, std::int64_t place) const;
+  /// What such a layer of that stage runs again.
+  [[nodiscard]] workload::Recomputed repeated(std::uint32_t stage, Repeat repeat) const;
   /// Of all chunks of a stage.
   [[nodiscard]] std::int64_t stage_layers(std::uint32_t stage) const;
   [[nodiscard]] const workload::LayerFields& kind(std::uint32_t number) const {
@@ -189,10 +229,8 @@ struct Cut {
   /// Tokens that the experts of an expert-parallel rank process for one micro-batch, in a layer of that kind.
   [[nodiscard]] std::int64_t expert_tokens(std::uint32_t kind, std::uint32_t expert_rank) const;
 
- private:
-  [[nodiscard]] std::size_t chunk_index(std::uint32_t stage, std::uint32_t chunk) const {
-    return static_cast<std::size_t>(chunk) * static_cast<std::size_t>(options.pipeline) + stage;
-  }
+  /// Which piece of the model a chunk is, in its order.
+  [[nodiscard]] std::size_t piece(std::uint32_t stage, std::uint32_t chunk) const;
 };
 
 /// "data 4", or "context_parallel 2 x data 4"

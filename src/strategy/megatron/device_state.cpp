@@ -21,7 +21,7 @@ void add(DeviceState& state, const workload::ParameterShare& share) {
 }
 
 void add_layers(const Cut& cut, std::uint32_t stage, DeviceState& state) {
-  for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
+  for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk) {
     const std::int64_t first = cut.first_layer(stage, chunk);
     for (std::int64_t i = first; i < cut.end_layer(stage, chunk); ++i) {
       const auto shape = cut.layer_shape(workload::kind_of(*cut.model, i), 0);
@@ -36,11 +36,11 @@ void add_layers(const Cut& cut, std::uint32_t stage, DeviceState& state) {
 void add_edges(const Cut& cut, std::uint32_t stage, DeviceState& state) {
   const workload::Model& model = *cut.model;
   const auto shape = cut.layer_shape(0, 0);
-  const bool one_stage = cut.options.pipeline == 1;
   const std::int64_t layers = state.dense;
-  if (stage == 0) add(state, workload::embedding_parameters(model, shape));
-  if (stage + 1 == cut.options.pipeline) {
-    add(state, workload::head_parameters(model, shape, !model.tied_embeddings || !one_stage));
+  for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk) {
+    if (cut.has_embedding(stage, chunk)) add(state, workload::embedding_parameters(model, shape));
+    if (cut.has_head(stage, chunk))
+      add(state, workload::head_parameters(model, shape, !model.tied_embeddings || !cut.joins_ends()));
   }
   state.edge = state.dense - layers;
 }
@@ -49,7 +49,8 @@ void add_edges(const Cut& cut, std::uint32_t stage, DeviceState& state) {
 
 std::int64_t pass_buffers(const Cut& cut) {
   std::int64_t bytes = cut.uses_sequence_parallelism() ? cut.activation_bytes() : 0;
-  if (cut.options.pipeline > 1) bytes += (cut.training() ? 2 : 1) * cut.part_bytes();
+  const std::int64_t ways = cut.goes_both_ways() ? 2 : 1;
+  if (cut.options.pipeline > 1) bytes += ways * (cut.training() ? 2 : 1) * cut.part_bytes();
   if (cut.training()) return bytes;
   // Outside training nothing is kept; the widest pair of tensors between two kernels is the MLP's.
   const std::int64_t t = cut.options.tensor;
@@ -80,7 +81,7 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
   add_edges(cut, stage, state);
   const workload::Model& model = *cut.model;
   const bool edge = stage == 0 || stage + 1 == cut.options.pipeline;
-  if (model.tied_embeddings && cut.options.pipeline > 1 && edge) {
+  if (model.tied_embeddings && !cut.joins_ends() && edge) {
     state.tied = workload::padded_vocabulary(model, cut.options.tensor) / cut.options.tensor * model.hidden;
   }
   if (cut.options.shards_parameters()) {
@@ -88,8 +89,8 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
     state.updated_dense = held.dense;
     state.updated_expert = held.expert;
   } else {
-    state.updated_dense = cut_over_replicas(state.dense, cut.options.copies(), cut);
-    state.updated_expert = cut_over_replicas(state.expert, cut.expert_replicas(), cut);
+    state.updated_dense = cut_over_replicas(state.dense, cut.holders(), cut);
+    state.updated_expert = cut_over_replicas(state.expert, cut.expert_replicas() * cut.twins(), cut);
   }
   state.held = cut.options.shards_parameters() ? state.updated() : state.parameters();
   if (!cut.training()) {

@@ -1,5 +1,7 @@
 #include "edge_blocks.hpp"
 
+#include <algorithm>
+
 #include "parallel_linear.hpp"
 #include "sharding.hpp"
 
@@ -23,8 +25,9 @@ program::BlockId embedding_forward(program::Program& program, const Cut& cut,
 }
 
 program::BlockId embedding_backward(program::Program& program, const Cut& cut,
-                                    const workload::EmbeddingOperators& embedding) {
+                                    const workload::EmbeddingOperators& embedding, bool is_beside = false) {
   Writer writer(program, cut, "embedding backward");
+  if (is_beside) writer.beside_main();
   begin_backward(writer, Unit::embedding);
   if (cut.uses_sequence_parallelism()) {
     // The cut along the sequence is made behind the embedding; its gradient is gathered before it.
@@ -77,14 +80,35 @@ program::BlockId head_forward(program::Program& program, const Cut& cut, const w
   return writer.builder().done();
 }
 
-program::BlockId head_backward(program::Program& program, const Cut& cut, const workload::HeadOperators& head) {
+program::BlockId head_backward(program::Program& program, const Cut& cut, const workload::HeadOperators& head,
+                               bool is_beside = false) {
   Writer writer(program, cut, "head backward");
+  if (is_beside) writer.beside_main();
   begin_backward(writer, Unit::head);
   for (auto set = head.loss.rbegin(); set != head.loss.rend(); ++set) plain_backward(writer, *set);
   column_backward(writer, head.logits);
   plain_backward(writer, head.norm);
   writer.builder().release(MemoryCategory::activations, Bytes{kept(head)});
   end_backward(writer, Unit::head);
+  return writer.builder().done();
+}
+
+/// Without the weight gradient of the logits.
+program::BlockId head_input_gradient(program::Program& program, const Cut& cut, const workload::HeadOperators& head) {
+  Writer writer(program, cut, "head input gradient");
+  for (auto set = head.loss.rbegin(); set != head.loss.rend(); ++set) plain_backward(writer, *set);
+  column_input_gradient(writer, head.logits);
+  plain_backward(writer, head.norm);
+  const std::int64_t over = kept(head) - needed_by_weights(cut, head.logits);
+  writer.builder().release(MemoryCategory::activations, Bytes{std::max<std::int64_t>(0, over)});
+  writer.builder().allocate(MemoryCategory::activations, Bytes{std::max<std::int64_t>(0, -over)});
+  return writer.builder().done();
+}
+
+program::BlockId head_weight_gradient(program::Program& program, const Cut& cut, const workload::HeadOperators& head) {
+  Writer writer(program, cut, "head weight gradient");
+  column_weight_gradient(writer, head.logits);
+  writer.builder().release(MemoryCategory::activations, Bytes{needed_by_weights(cut, head.logits)});
   return writer.builder().done();
 }
 
@@ -95,6 +119,7 @@ EdgeBlocks add_embedding(program::Program& program, const Cut& cut) {
   EdgeBlocks blocks;
   blocks.forward = embedding_forward(program, cut, embedding);
   if (cut.training()) blocks.backward = embedding_backward(program, cut, embedding);
+  if (cut.goes_both_ways()) blocks.backward_beside = embedding_backward(program, cut, embedding, true);
   return blocks;
 }
 
@@ -103,6 +128,10 @@ EdgeBlocks add_head(program::Program& program, const Cut& cut) {
   EdgeBlocks blocks;
   blocks.forward = head_forward(program, cut, head);
   if (cut.training()) blocks.backward = head_backward(program, cut, head);
+  if (cut.goes_both_ways()) blocks.backward_beside = head_backward(program, cut, head, true);
+  if (!cut.splits_backward()) return blocks;
+  blocks.input_gradient = head_input_gradient(program, cut, head);
+  blocks.weight_gradient = head_weight_gradient(program, cut, head);
   return blocks;
 }
 

@@ -7,7 +7,9 @@ namespace tessera::strategy::megatron {
 
 struct EdgeBlocks {
   program::BlockId forward = 0;
-  program::BlockId backward = 0;  ///< training only
+  program::BlockId backward = 0;                             ///< training only
+  program::BlockId input_gradient = 0, weight_gradient = 0;  ///< of the head, where the schedule splits backward passes
+  program::BlockId backward_beside = 0;  ///< on the stream beside the main one, where the schedule has such passes
 };
 
 /// Vocabulary-parallel word embedding: each tensor rank looks its own rows up, and the sum over the ranks is the

@@ -55,18 +55,40 @@ void experts_forward(Writer& writer, const LayerFields& kind, const workload::La
   writer.run(layer.combine.forward, activity);
 }
 
-void experts_backward(Writer& writer, const LayerFields& kind, const workload::LayerOperators& layer) {
+namespace {
+
+void backward(Writer& writer, const LayerFields& kind, const workload::LayerOperators& layer,
+              bool has_weight_gradients) {
+  const auto weights = [&](const workload::OperatorSet& set) {
+    if (has_weight_gradients) writer.run(set.weight_gradient, Activity::backward);
+  };
   plain_backward(writer, layer.combine);
   send_to_experts(writer, kind, "expert combine");
   gather(writer, kind);
-  plain_backward(writer, layer.fc2);
+  writer.run(layer.fc2.input_gradient, Activity::backward);
+  weights(layer.fc2);
   plain_backward(writer, layer.activation);
   writer.run(layer.fc1.input_gradient, Activity::backward);
   reduce(writer, kind);
-  writer.run(layer.fc1.weight_gradient, Activity::backward);
+  weights(layer.fc1);
   send_from_experts(writer, kind, "expert dispatch");
   plain_backward(writer, layer.dispatch);
   plain_backward(writer, layer.router);
+}
+
+}  // namespace
+
+void experts_backward(Writer& writer, const LayerFields& kind, const workload::LayerOperators& layer) {
+  backward(writer, kind, layer, true);
+}
+
+void experts_input_gradient(Writer& writer, const LayerFields& kind, const workload::LayerOperators& layer) {
+  backward(writer, kind, layer, false);
+}
+
+void experts_weight_gradient(Writer& writer, const workload::LayerOperators& layer) {
+  writer.run(layer.fc2.weight_gradient, Activity::backward);
+  writer.run(layer.fc1.weight_gradient, Activity::backward);
 }
 
 }  // namespace tessera::strategy::megatron

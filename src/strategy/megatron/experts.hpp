@@ -11,5 +11,8 @@ namespace tessera::strategy::megatron {
 void experts_forward(Writer& writer, const workload::LayerFields& kind, const workload::LayerOperators& layer,
                      Activity activity);
 void experts_backward(Writer& writer, const workload::LayerFields& kind, const workload::LayerOperators& layer);
+/// Its two parts: all but the weight gradients of the experts' products, and these.
+void experts_input_gradient(Writer& writer, const workload::LayerFields& kind, const workload::LayerOperators& layer);
+void experts_weight_gradient(Writer& writer, const workload::LayerOperators& layer);
 
 }  // namespace tessera::strategy::megatron

@@ -35,6 +35,10 @@ const config::Schema<StageOptions>& stage_schema() {
         .at_least("0")
         .optional();
     s.texts("recomputation", &StageOptions::recomputation, "as recomputed_sections, of this stage").optional();
+    s.integer("recomputed_layers", &StageOptions::recomputed_layers, "as the key of that name, of this stage")
+        .at_least("0")
+        .at_most("1000000")
+        .optional();
     return s;
   }();
   return schema;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <numeric>
 
 #include "context_exchange.hpp"
 #include "experts.hpp"
 #include "parallel_linear.hpp"
+#include "recomputation.hpp"
 #include "sharding.hpp"
 #include "two_dimensional.hpp"
 #include "user_buffers.hpp"
@@ -18,32 +20,59 @@ using workload::LayerOperators;
 using workload::LayerSection;
 using workload::OperatorSet;
 
+using Backward = std::function<void(Writer&)>;
+
+/// Whole, or in two parts. What has no linear layer has nothing to put apart: its few weight gradients come from the
+/// kernels of its input gradient, and it does both in the first part.
+struct BackwardParts {
+  Backward whole, input_gradient, weight_gradient = nullptr;
+};
+
 /// What of a layer runs together, with its communication, forward and backward.
 struct Part : workload::LayerPart {
   std::function<void(Writer&, Activity)> forward;
-  std::function<void(Writer&)> backward;
+  BackwardParts backward;
 };
 
 /// How parts are written.
 struct Style {
   bool has_chunks = false;                            ///< products run beside their collectives
+  bool in_rows = false;                               ///< linear layers are cut over rows and columns of ranks
   Activity exchange = Activity::other_communication;  ///< of context ranks
 };
+
+/// Of one function for operators of a section, or for a section over rows and columns, all three.
+using OfSet = void (*)(Writer&, const OperatorSet&);
+using OfSides = void (*)(Writer&, const OperatorSet&, const over_rows_and_columns::Sides&);
+BackwardParts of_set(const OperatorSet& set, OfSet whole, OfSet input, OfSet weight) {
+  const auto bound = [&set](OfSet act) { return [&set, act](Writer& writer) { act(writer, set); }; };
+  return {bound(whole), bound(input), bound(weight)};
+}
+BackwardParts of_sides(const OperatorSet& set, const over_rows_and_columns::Sides& sides) {
+  const auto bound = [&set, &sides](OfSides act) { return [&set, &sides, act](Writer& w) { act(w, set, sides); }; };
+  return {bound(over_rows_and_columns::backward), bound(over_rows_and_columns::input_gradient),
+          bound(over_rows_and_columns::weight_gradient)};
+}
+
+void row_backward_in_chunks(Writer& writer, const OperatorSet& set) {
+  user_buffers::row_input_gradient(writer, set);
+  row_weight_gradient(writer, set);
+}
 
 /// The parts in the order in which they run; experts are one.
 std::vector<Part> parts_of(const LayerOperators& layer, const workload::LayerFields& kind, const Style& style) {
   const bool has_chunks = style.has_chunks;
   std::vector<Part> parts;
-  const auto add = [&](LayerSection first, LayerSection last, auto forward, auto backward) {
-    parts.push_back({{workload::place_of(first), workload::place_of(last)}, forward, backward});
+  const auto add = [&](LayerSection first, LayerSection last, auto forward, BackwardParts backward) {
+    parts.push_back({{workload::place_of(first), workload::place_of(last)}, forward, std::move(backward)});
   };
   const auto plain = [&](LayerSection section) {
     const OperatorSet& set = layer.*section;
-    add(
-        section, section, [&set](Writer& writer, Activity activity) { writer.run(set.forward, activity); },
-        [&set](Writer& writer) { plain_backward(writer, set); });
+    const Backward both = [&set](Writer& writer) { plain_backward(writer, set); };
+    add(section, section, [&set](Writer& writer, Activity activity) { writer.run(set.forward, activity); },
+        {both, both});
   };
-  const auto linear = [&](LayerSection section, auto forward, auto backward,
+  const auto linear = [&](LayerSection section, auto forward, const BackwardParts& backward,
                           const over_rows_and_columns::Sides& sides) {
     const OperatorSet& set = layer.*section;
     add(
@@ -52,34 +81,35 @@ std::vector<Part> parts_of(const LayerOperators& layer, const workload::LayerFie
           if (!writer.cut().is_two_dimensional()) return forward(writer, set, activity);
           over_rows_and_columns::forward(writer, set, sides, activity);
         },
-        [&set, backward, &sides](Writer& writer) {
-          if (!writer.cut().is_two_dimensional()) return backward(writer, set);
-          over_rows_and_columns::backward(writer, set, sides);
-        });
+        style.in_rows ? of_sides(set, sides) : backward);
   };
   const auto column = [&](LayerSection section) {
-    linear(section, has_chunks ? user_buffers::column_forward : column_forward, column_backward,
+    linear(section, has_chunks ? user_buffers::column_forward : column_forward,
+           of_set(layer.*section, column_backward, column_input_gradient, column_weight_gradient),
            over_rows_and_columns::column);
   };
   const auto row = [&](LayerSection section) {
     linear(section, has_chunks ? user_buffers::row_forward : row_forward,
-           has_chunks ? user_buffers::row_backward : row_backward, over_rows_and_columns::row);
+           of_set(layer.*section, has_chunks ? row_backward_in_chunks : row_backward,
+                  has_chunks ? user_buffers::row_input_gradient : row_input_gradient, row_weight_gradient),
+           over_rows_and_columns::row);
   };
   plain(&LayerOperators::attention_norm);
   column(&LayerOperators::qkv);
   const OperatorSet& core = layer.attention_core;
-  add(
-      &LayerOperators::attention_core, &LayerOperators::attention_core,
+  const Backward core_back = [&core, style](Writer& writer) { core_backward(writer, core, style.exchange); };
+  add(&LayerOperators::attention_core, &LayerOperators::attention_core,
       [&core, style](Writer& writer, Activity activity) { core_forward(writer, core, activity, style.exchange); },
-      [&core, style](Writer& writer) { core_backward(writer, core, style.exchange); });
+      {core_back, core_back});
   row(&LayerOperators::projection);
   plain(&LayerOperators::attention_residual);
   plain(&LayerOperators::mlp_norm);
   if (is_moe(kind)) {
-    add(
-        &LayerOperators::router, &LayerOperators::combine,
+    add(&LayerOperators::router, &LayerOperators::combine,
         [&](Writer& writer, Activity activity) { experts_forward(writer, kind, layer, activity); },
-        [&](Writer& writer) { experts_backward(writer, kind, layer); });
+        {[&](Writer& writer) { experts_backward(writer, kind, layer); },
+         [&](Writer& writer) { experts_input_gradient(writer, kind, layer); },
+         [&](Writer& writer) { experts_weight_gradient(writer, layer); }});
   } else {
     column(&LayerOperators::fc1);
     plain(&LayerOperators::activation);
@@ -94,9 +124,9 @@ std::vector<Part> parts_of(const LayerOperators& layer, const workload::LayerFie
 /// that of the part behind them, whose input they make.
 class LayerPasses {
  public:
-  LayerPasses(const LayerOperators& layer, const workload::LayerFields& kind, const workload::Recomputed& recomputed,
+  LayerPasses(const LayerOperators& layer, const Cut& cut, std::uint32_t kind, const workload::Recomputed& recomputed,
               const Style& style)
-      : parts_(parts_of(layer, kind, style)), recomputed_(recomputed) {
+      : parts_(parts_of(layer, cut.kind(kind), style)), recomputed_(recomputed) {
     const auto sections = layer.in_order();
     const auto kept = workload::kept_bytes(layer, recomputed_);
     for (std::size_t i = 0; i < sections.size(); ++i) {
@@ -104,25 +134,25 @@ class LayerPasses {
       made_again_[i] = sections[i]->kept() - kept[i];
       if (sections[i]->whole_input == 0) gathered_before_[i] = sections[i]->backward_gathers();
     }
+    for (const Part& part : parts_)
+      for (std::size_t i = part.first; part.backward.weight_gradient && i <= part.last; ++i)
+        if (std::ranges::any_of(sections[i]->weight_gradient, is_product) && !is_router(i))
+          for_weights_ += needed_by_weights(cut, *sections[i]);
   }
 
-  void forward(Writer& writer) const {
-    for (const Part& part : parts_) part.forward(writer, Activity::forward);
+  void forward(Writer& writer, Activity activity = Activity::forward) const {
+    for (const Part& part : parts_) part.forward(writer, activity);
   }
-  /// Of activations, from the forward to the backward pass.
+  /// Of activations, when the backward pass begins.
   [[nodiscard]] std::int64_t kept() const { return kept_; }
 
-  void backward(Writer& writer) const {
-    for_each_run([&](std::size_t begin, std::size_t end_again, std::size_t end) {
-      const std::int64_t bytes = runs_again(begin) ? made_again(begin, end) : 0;
-      if (runs_again(begin)) {
-        writer.builder().allocate(MemoryCategory::activations, Bytes{bytes});
-        gather_before(writer, begin);
-        for (std::size_t i = begin; i < end_again; ++i) parts_[i].forward(writer, Activity::recomputation);
-      }
-      while (end > begin) parts_[--end].backward(writer);
-      writer.builder().release(MemoryCategory::activations, Bytes{begin == 0 ? bytes + kept_ : bytes});
-    });
+  void whole_backward(Writer& writer) const { backward(writer, &BackwardParts::whole, 0); }
+  /// What the weight gradients need stays until they are there.
+  void input_gradient(Writer& writer) const { backward(writer, &BackwardParts::input_gradient, for_weights_); }
+  void weight_gradient(Writer& writer) const {
+    for (auto part = parts_.rbegin(); part != parts_.rend(); ++part)
+      if (part->backward.weight_gradient) part->backward.weight_gradient(writer);
+    writer.builder().release(MemoryCategory::activations, Bytes{for_weights_});
   }
   /// Of activations that are there again, at once.
   [[nodiscard]] std::int64_t most_made_again() const {
@@ -134,6 +164,24 @@ class LayerPasses {
   }
 
  private:
+  static bool is_product(const workload::Operator& op) { return op.kind == workload::OperatorKind::gemm; }
+  /// Its weight gradient stays with its input gradient.
+  static bool is_router(std::size_t place) { return place == workload::place_of(&LayerOperators::router); }
+  /// Behind it `stays` bytes are held, some of which may be new.
+  void backward(Writer& writer, Backward BackwardParts::*pass, std::int64_t stays) const {
+    for_each_run([&](std::size_t begin, std::size_t end_again, std::size_t end) {
+      const std::int64_t bytes = runs_again(begin) ? made_again(begin, end) : 0;
+      if (runs_again(begin)) {
+        writer.builder().allocate(MemoryCategory::activations, Bytes{bytes});
+        gather_before(writer, begin);
+        for (std::size_t i = begin; i < end_again; ++i) parts_[i].forward(writer, Activity::recomputation);
+      }
+      while (end > begin) (parts_[--end].backward.*pass)(writer);
+      const std::int64_t over = begin == 0 ? bytes + kept_ - stays : bytes;
+      writer.builder().release(MemoryCategory::activations, Bytes{std::max<std::int64_t>(0, over)});
+      writer.builder().allocate(MemoryCategory::activations, Bytes{std::max<std::int64_t>(0, -over)});
+    });
+  }
   /// Calls act(begin, end_again, end) from the last parts to the first ones: parts begin to end_again - 1 run again
   /// together, if the first of them does, for the backward passes of those up to end - 1.
   template <class Act>
@@ -167,11 +215,12 @@ class LayerPasses {
   std::vector<Part> parts_;
   workload::Recomputed recomputed_;
   std::int64_t kept_ = 0;
+  std::int64_t for_weights_ = 0;  ///< B, from the input gradients to the weight gradients
   std::array<std::int64_t, LayerOperators::section_count> made_again_{}, gathered_before_{};
 };
 
 Style style_of(program::Program& program, const Cut& cut) {
-  return {cut.uses_user_buffers(), context_communication(program, cut)};
+  return {cut.uses_user_buffers(), cut.is_two_dimensional(), context_communication(program, cut)};
 }
 
 }  // namespace
@@ -188,7 +237,7 @@ std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, st
 }
 
 std::int64_t most_made_again(const Cut& cut, std::uint32_t kind, const workload::Recomputed& recomputed) {
-  return LayerPasses(cut.layer(kind, 0), cut.kind(kind), recomputed, {}).most_made_again();
+  return LayerPasses(cut.layer(kind, 0), cut, kind, recomputed, {}).most_made_again();
 }
 
 std::vector<BesideWidths> beside_widths(const Cut& cut, std::uint32_t kind) {
@@ -205,19 +254,46 @@ LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey&
   const std::string name = workload::kind_name(*cut.model, key.kind);
   const Unit unit = layer_unit(key.kind);
   LayerBlocks blocks;
-  const LayerPasses passes(layer, cut.kind(key.kind), cut.recomputed[key.stage], style_of(program, cut));
+  const bool in_group = key.repeat == Repeat::group_first || key.repeat == Repeat::group_next;
+  // All of a layer in a group is there again when its backward pass begins.
+  const workload::Recomputed recomputed = cut.repeated(key.stage, key.repeat);
+  const LayerPasses passes(layer, cut, key.kind, in_group ? workload::Recomputed{} : recomputed,
+                           style_of(program, cut));
+  const KeptBytes by_section = kept_of_layer(layer, recomputed, key.repeat);
+  const std::int64_t kept = std::accumulate(by_section.begin(), by_section.end(), std::int64_t{0});
   Writer forward(program, cut, name + " forward");
   begin_forward(forward, unit);
   passes.forward(forward);
-  if (cut.training()) forward.builder().allocate(MemoryCategory::activations, Bytes{passes.kept()});
+  if (cut.training()) forward.builder().allocate(MemoryCategory::activations, Bytes{kept});
   end_forward(forward);
   blocks.forward = forward.builder().done();
   if (!cut.training()) return blocks;
-  Writer backward(program, cut, name + " backward");
-  begin_backward(backward, unit);
-  passes.backward(backward);
-  end_backward(backward, unit);
-  blocks.backward = backward.builder().done();
+  const auto block = [&](const char* what, auto pass, bool is_beside = false) {
+    Writer writer(program, cut, name + what);
+    if (is_beside) writer.beside_main();
+    begin_backward(writer, unit);
+    (passes.*pass)(writer);
+    end_backward(writer, unit);
+    return writer.builder().done();
+  };
+  const auto again = [&](bool is_beside) {
+    Writer writer(program, cut, name + " again");
+    if (is_beside) writer.beside_main();
+    writer.builder().allocate(MemoryCategory::activations, Bytes{passes.kept() - kept});
+    passes.forward(writer, Activity::recomputation);
+    return writer.builder().done();
+  };
+  if (in_group) blocks.again = again(false);
+  if (cut.splits_backward()) {
+    blocks.input_gradient = block(" input gradient", &LayerPasses::input_gradient);
+    blocks.weight_gradient = block(" weight gradient", &LayerPasses::weight_gradient);
+  }
+  if (cut.goes_both_ways()) {
+    blocks.backward_beside = block(" backward beside", &LayerPasses::whole_backward, true);
+    if (in_group) blocks.again_beside = again(true);
+  }
+  if (!cut.splits_backward() || cut.goes_both_ways())
+    blocks.backward = block(" backward", &LayerPasses::whole_backward);
   return blocks;
 }
 

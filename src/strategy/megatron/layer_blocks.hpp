@@ -8,6 +8,9 @@ namespace tessera::strategy::megatron {
 struct LayerBlocks {
   program::BlockId forward = 0;
   program::BlockId backward = 0;  ///< training only
+  program::BlockId again = 0;     ///< its forward pass for the backward pass of a group of layers, where it is in one
+  program::BlockId backward_beside = 0, again_beside = 0;    ///< these two on the stream beside the main one
+  program::BlockId input_gradient = 0, weight_gradient = 0;  ///< its two parts, where the schedule splits it
 };
 
 /// What the code of a layer depends on.
@@ -17,6 +20,7 @@ struct LayerKey {
   std::int64_t keys = 0;    ///< context of a generation step; 0: as the phase says
   std::uint32_t stage = 0;  ///< what runs again
   std::uint32_t context_rank = 0;
+  Repeat repeat = Repeat::none;
   friend auto operator<=>(const LayerKey&, const LayerKey&) = default;
 };
 [[nodiscard]] LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey& key);

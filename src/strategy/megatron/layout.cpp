@@ -2,6 +2,7 @@
 
 #include "parameter_gathering.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -62,6 +63,10 @@ void add_groups(const Cut& cut, program::Program& program) {
   Grouping grouping(cut, program);
   const auto tensor = [&](const Place& at) { return at.stage * copies + at.copy; };
   const auto data = [&](const Place& at) { return at.stage * t + at.tensor; };
+  // The stage at the other end holds the same pieces, where all are there twice.
+  const auto twins = [&](const Place& at) {
+    return (std::min<std::int64_t>(at.stage, options.pipeline - 1 - at.stage) * copies + at.copy) * t + at.tensor;
+  };
   const auto of_stage = [&](const Place& at) { return at.copy * t + at.tensor; };
   const auto expert = [&](const Place& at) {
     return (at.stage * t + at.tensor % cut.expert_tensor()) * t * copies + of_stage(at) / whole;
@@ -69,12 +74,21 @@ void add_groups(const Cut& cut, program::Program& program) {
   const auto expert_data = [&](const Place& at) {
     return (at.stage * t + at.tensor % whole) * copies + of_stage(at) % whole / t;
   };
+  const auto expert_tensor = [&](const Place& at) {
+    return (at.stage * copies * t + of_stage(at)) / cut.expert_tensor();
+  };
+  const auto bind_experts = [&](GroupSlot over_ranks, GroupSlot over_tensor_ranks) {
+    if (!has_experts(*cut.model)) return;
+    grouping.bind(over_ranks, expert);
+    if (cut.expert_tensor() < t) grouping.bind(over_tensor_ranks, expert_tensor);
+  };
   grouping.bind(tensor_group, tensor);
   if (cut.shares_sequences()) {
     grouping.bind(context_group,
                   [&](const Place& at) { return (at.stage * options.data + cut.replica(at)) * t + at.tensor; });
   }
-  if (has_experts(*cut.model)) grouping.bind(expert_group, expert);
+  bind_experts(expert_group, expert_tensor_group);
+  if (cut.goes_both_ways()) bind_experts(expert_beside_group, expert_tensor_beside_group);
   if (has_experts(*cut.model) && options.once_a_node) {
     const std::int64_t locals = options.expert_parallel / cut.expert_nodes;
     grouping.bind(expert_rail_group,
@@ -82,9 +96,6 @@ void add_groups(const Cut& cut, program::Program& program) {
     grouping.bind(expert_node_group,
                   [&](const Place& at) { return expert(at) * cut.expert_nodes + cut.expert_rank(at) / locals; });
   }
-  if (has_experts(*cut.model) && cut.expert_tensor() < t)
-    grouping.bind(expert_tensor_group,
-                  [&](const Place& at) { return (at.stage * copies * t + of_stage(at)) / cut.expert_tensor(); });
   if (cut.is_two_dimensional()) {
     const std::int64_t columns = t / options.tensor_rows;
     grouping.bind(row_group, [&](const Place& at) { return tensor(at) * t + at.tensor / columns; });
@@ -96,7 +107,7 @@ void add_groups(const Cut& cut, program::Program& program) {
     if (has_experts(*cut.model)) grouping.bind(expert_data_group, expert_data);
     return;
   }
-  if (options.overlap_tensor_communication) grouping.bind(tensor_beside_group, tensor);
+  if (options.overlap_tensor_communication || cut.goes_both_ways()) grouping.bind(tensor_beside_group, tensor);
   if (cut.uses_user_buffers()) {
     grouping.bind(tensor_gather_group, tensor);
     grouping.bind(tensor_scatter_group, tensor);
@@ -104,12 +115,14 @@ void add_groups(const Cut& cut, program::Program& program) {
   grouping.bind(data_group, data);
   const bool has_stream = options.overlap_gradient_reduction || gathers_beside_forward(cut);
   if (has_stream) grouping.bind(data_beside_group, data);
+  if (cut.twins() > 1) grouping.bind(twins_group, twins);
+  if (cut.twins() > 1 && has_stream) grouping.bind(twins_beside_group, twins);
   if (has_experts(*cut.model)) {
     grouping.bind(expert_data_group, expert_data);
     if (has_stream) grouping.bind(expert_data_beside_group, expert_data);
   }
   bind_model_groups(cut, grouping);
-  if (cut.model->tied_embeddings && options.pipeline > 1) {
+  if (cut.model->tied_embeddings && !cut.joins_ends()) {
     grouping.bind(embedding_group, [&](const Place& at) {
       const bool holds = at.stage == 0 || at.stage + 1 == options.pipeline;
       return holds ? at.copy * t + at.tensor : std::int64_t{-1};

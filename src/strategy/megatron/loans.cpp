@@ -73,20 +73,15 @@ Loan read_loan(const LoanOptions& options, const machine::Machine& machine, cons
 
 std::int64_t layers_of(const Cut& cut, std::uint32_t stage, std::uint32_t kind) {
   std::int64_t layers = 0;
-  for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
-    for (std::int64_t i = cut.first_layer(stage, chunk); i < cut.end_layer(stage, chunk); ++i)
-      layers += workload::kind_of(*cut.model, i) == kind ? 1 : 0;
-  }
+  for (const LayerCount& count : layer_counts(cut, stage)) layers += count.kind == kind ? count.layers : 0;
   return layers;
 }
 
 KeptBytes kept_by_section(const Cut& cut, std::uint32_t stage) {
   KeptBytes all{};
-  for (std::uint32_t kind = 0; kind < workload::layer_kinds(*cut.model); ++kind) {
-    const std::int64_t layers = layers_of(cut, stage, kind);
-    if (layers == 0) continue;
-    const KeptBytes once = kept_bytes(cut.layer(kind, 0), cut.recomputed[stage]);
-    for (std::size_t i = 0; i < all.size(); ++i) all.at(i) += layers * once.at(i);
+  for (const LayerCount& count : layer_counts(cut, stage)) {
+    const KeptBytes once = kept_of_layer(cut.layer(count.kind, 0), cut.repeated(stage, count.repeat), count.repeat);
+    for (std::size_t i = 0; i < all.size(); ++i) all.at(i) += count.layers * once.at(i);
   }
   return all;
 }

@@ -11,7 +11,6 @@ namespace tessera::strategy::megatron {
 /// Layers of a stage that are MoE layers, or that are not.
 [[nodiscard]] std::int64_t layers_of(const Cut& cut, std::uint32_t stage, std::uint32_t kind);
 
-using KeptBytes = std::array<std::int64_t, workload::LayerOperators::section_count>;
 /// Bytes that the layers of a stage keep of a micro-batch, by section of the layer.
 [[nodiscard]] KeptBytes kept_by_section(const Cut& cut, std::uint32_t stage);
 

@@ -80,6 +80,16 @@ std::vector<std::int64_t> interleaves(const Options& so_far, const Job& job, std
   });
 }
 
+/// From all, which is 0, to all but one of the longest chunk.
+std::vector<std::int64_t> recomputed_layers(const Options& so_far, const Job& job, std::int64_t) {
+  const std::int64_t chunks = so_far.pipeline * so_far.interleave;
+  const std::int64_t most = so_far.stage_layers.empty() ? (job.model->layers + chunks - 1) / chunks
+                                                        : *std::ranges::max_element(so_far.stage_layers);
+  std::vector<std::int64_t> found = {0};
+  for (std::int64_t i = 1; i < most; ++i) found.push_back(i);
+  return found;
+}
+
 std::vector<std::int64_t> expert_parallels(const Options&, const Job& job, std::int64_t) {
   std::int64_t experts = 0;  // that all kinds of layers with experts have together
   for (std::uint32_t kind = 0; kind < layer_kinds(*job.model); ++kind)
@@ -103,6 +113,7 @@ std::vector<std::pair<std::string, Dimension>> all_dimensions() {
           {"interleave", {{}, &O::interleave, copy_member<&O::interleave>, interleaves}},
           {"schedule", {{}, nullptr, copy_member<&O::schedule>}},
           {"recomputation", {{}, nullptr, copy_member<&O::recomputation>}},
+          {"recomputed_layers", {{}, &O::recomputed_layers, copy_member<&O::recomputed_layers>, recomputed_layers}},
           {"sequence_parallel", {{}, nullptr, copy_member<&O::sequence_parallel>}},
           {"distributed_optimizer", {{}, nullptr, copy_member<&O::distributed_optimizer>}},
           {"overlap_gradient_reduction", {{}, nullptr, copy_member<&O::overlap_gradient_reduction>}},
@@ -113,12 +124,13 @@ std::vector<std::pair<std::string, Dimension>> all_dimensions() {
 /// Programs are the same where their canonical keys are.
 class Canonical {
  public:
-  using Key = std::tuple<std::array<std::int64_t, 7>, std::string, std::array<int, 5>>;
+  using Key = std::tuple<std::array<std::int64_t, 8>, std::string, std::array<int, 5>>;
 
   Key operator()(const Cut& cut) {
     const Options& o = cut.options;
-    const bool reduces = cut.training() && (o.copies() > 1 || cut.expert_replicas() > 1);
-    return {{o.tensor, o.context_parallel, o.pipeline, o.data, o.micro_batch, o.interleave, o.expert_parallel},
+    const bool reduces = cut.training() && (cut.holders() > 1 || cut.expert_replicas() > 1);
+    return {{o.tensor, o.context_parallel, o.pipeline, o.data, o.micro_batch, o.interleave, o.expert_parallel,
+             repeated_layers(cut)},
             schedule(cut),
             {static_cast<int>(o.recomputation), static_cast<int>(cut.uses_sequence_parallelism()),
              static_cast<int>(o.data_sharding), static_cast<int>(reduces && o.distributed_optimizer),
@@ -126,6 +138,16 @@ class Canonical {
   }
 
  private:
+  /// As many as the longest chunk has are all of them.
+  static std::int64_t repeated_layers(const Cut& cut) {
+    const std::int64_t layers = cut.options.recomputed_layers;
+    if (cut.options.recomputation_method == RecomputationMethod::uniform) return layers;
+    std::int64_t most = 0;
+    for (std::size_t i = 1; i < cut.chunk_begin.size(); ++i)
+      most = std::max(most, cut.chunk_begin[i] - cut.chunk_begin[i - 1]);
+    return layers < most ? layers : 0;
+  }
+
   using Shape = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::string>;
 
   /// The first order that does the same on all stages.

@@ -145,6 +145,19 @@ void add_schedule(config::Schema<Options>& s) {
        "but the input of each layer")
       .otherwise("none")
       .may_be_open();
+  s.integer("recomputed_layers", &Options::recomputed_layers,
+            "of each chunk of a stage, the first so many layers run again what recomputation or recomputed_sections "
+            "says, the others nothing; 0: all do")
+      .at_least("0")
+      .at_most("1000000")
+      .otherwise("0")
+      .may_be_open();
+  s.choice<RecomputationMethod>("recomputation_method", &Options::recomputation_method,
+                                {{"block", RecomputationMethod::block}, {"uniform", RecomputationMethod::uniform}},
+                                "of recomputation = \"full\" and recomputed_layers = n: the first n layers of each "
+                                "chunk, each by itself; or all, "
+                                "in groups of n of which only the input is kept (Megatron-LM's recompute_method)")
+      .otherwise("block");
 }
 
 void add_gradients(config::Schema<Options>& s) {

@@ -39,11 +39,15 @@ void run_and_reduce(Writer& writer, const std::vector<workload::Operator>& opera
   }
 }
 
-void backward_in_turn(Writer& writer, const workload::OperatorSet& set) {
+/// Of what a section takes whole, so many elements of each token; none: nothing.
+void gather_part(Writer& writer, const workload::OperatorSet& set, std::int64_t width) {
   const Cut& cut = writer.cut();
   if (cut.uses_sequence_parallelism())
-    writer.tensor_collective(CollectiveKind::all_gather, set.backward_gathers(), "tensor all-gather",
-                             set.gathered_element);
+    writer.tensor_collective(CollectiveKind::all_gather, width, "tensor all-gather", set.gathered_element);
+}
+
+void backward_in_turn(Writer& writer, const workload::OperatorSet& set) {
+  gather_part(writer, set, set.backward_gathers());
   run_and_reduce(writer, set.input_gradient, set.backward_sums(), Activity::backward, set.input_gradients);
   writer.run(set.weight_gradient, Activity::backward);
 }
@@ -63,7 +67,7 @@ void backward_beside(Writer& writer, const workload::OperatorSet& set) {
 
 bool has_beside_stream(const Cut& cut) {
   return cut.training() && cut.options.tensor > 1 && cut.options.overlap_tensor_communication && !cut.uses_kernels() &&
-         !cut.is_two_dimensional();  // those run on the main stream alone
+         !cut.is_two_dimensional() && !cut.splits_backward();  // those run on the main stream alone
 }
 
 void plain_backward(Writer& writer, const workload::OperatorSet& set) {
@@ -72,9 +76,7 @@ void plain_backward(Writer& writer, const workload::OperatorSet& set) {
 }
 
 void column_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
-  const Cut& cut = writer.cut();
-  if (cut.uses_sequence_parallelism())
-    writer.tensor_collective(CollectiveKind::all_gather, set.whole_input, "tensor all-gather", set.gathered_element);
+  gather_part(writer, set, set.whole_input);
   writer.run(set.forward, activity);
 }
 
@@ -93,14 +95,39 @@ void row_forward(Writer& writer, const workload::OperatorSet& set, Activity acti
 }
 
 void row_backward(Writer& writer, const workload::OperatorSet& set) {
-  const Cut& cut = writer.cut();
-  if (cut.uses_sequence_parallelism())
-    writer.tensor_collective(CollectiveKind::all_gather, set.summed_output, "tensor all-gather", set.gathered_element);
-  plain_backward(writer, set);
+  row_input_gradient(writer, set);
+  row_weight_gradient(writer, set);
+}
+
+void column_input_gradient(Writer& writer, const workload::OperatorSet& set) {
+  run_and_reduce(writer, set.input_gradient, set.backward_sums(), Activity::backward, set.input_gradients);
+}
+
+void column_weight_gradient(Writer& writer, const workload::OperatorSet& set) {
+  gather_part(writer, set, set.backward_gathers());
+  writer.run(set.weight_gradient, Activity::backward);
+}
+
+void row_input_gradient(Writer& writer, const workload::OperatorSet& set) {
+  gather_part(writer, set, set.summed_output);
+  writer.run(set.input_gradient, Activity::backward);
+}
+
+void row_weight_gradient(Writer& writer, const workload::OperatorSet& set) {
+  writer.run(set.weight_gradient, Activity::backward);
+}
+
+std::int64_t needed_by_weights(const Cut& cut, const workload::OperatorSet& set) {
+  std::int64_t bytes = set.kept_input;
+  for (const workload::Operator& op : set.weight_gradient)
+    if (op.kind == workload::OperatorKind::gemm)
+      bytes += workload::operand_bytes(op.batch * op.m * op.k, op.datatype, cut.workload->scaling);
+  return bytes;
 }
 
 BesideWidths beside_widths(const Cut& cut, const workload::OperatorSet& set) {
-  return {cut.uses_sequence_parallelism() ? set.backward_gathers() : 0, set.backward_sums(), set.gathered_element};
+  const std::int64_t gathered = cut.uses_sequence_parallelism() ? set.backward_gathers() : 0;
+  return {gathered, set.backward_sums(), gathered > 0 ? set.gathered_element : 0};
 }
 
 program::BlockId beside_block(program::Program& program, const Cut& cut, const BesideWidths& widths) {

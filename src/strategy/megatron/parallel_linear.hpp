@@ -13,8 +13,18 @@ void column_forward(Writer& writer, const workload::OperatorSet& set, Activity a
 void column_backward(Writer& writer, const workload::OperatorSet& set);
 void row_forward(Writer& writer, const workload::OperatorSet& set, Activity activity);
 void row_backward(Writer& writer, const workload::OperatorSet& set);
+/// The two parts of a backward pass apart. Nothing is left that the collectives could run beside: they stop the main
+/// stream. Under sequence parallelism the input of a column-parallel layer is gathered for the weight gradient.
+void column_input_gradient(Writer& writer, const workload::OperatorSet& set);
+void column_weight_gradient(Writer& writer, const workload::OperatorSet& set);
+void row_input_gradient(Writer& writer, const workload::OperatorSet& set);
+void row_weight_gradient(Writer& writer, const workload::OperatorSet& set);
 /// Input gradient, then weight gradient: what is not cut, or not a linear layer.
 void plain_backward(Writer& writer, const workload::OperatorSet& set);
+
+/// B: what the weight gradients of a linear layer need when the input gradients are there: its input, and the gradient
+/// of its output, an operand of each of its products in their datatype (Qi et al. 2023, table 1).
+[[nodiscard]] std::int64_t needed_by_weights(const Cut& cut, const workload::OperatorSet& set);
 
 /// Elements of a token that the backward part of a section gathers again, and of those whose gradient it sums; B of an
 /// element that is gathered, 0: as activations.

@@ -10,8 +10,10 @@ namespace {
 using program::PipelineAction;
 
 void gather(Writer& beside, const workload::ParameterShare& share, const workload::ParameterShare& products = {}) {
-  gather_weights(beside, {data_beside_group, share.sharded + share.replicated, products.sharded + products.replicated});
-  gather_weights(beside, {expert_data_beside_group, share.expert, products.expert});
+  gather_weights(beside, {{data_beside_group, twins_beside_group},
+                          share.sharded + share.replicated,
+                          products.sharded + products.replicated});
+  gather_weights(beside, {{expert_data_beside_group, twins_beside_group}, share.expert, products.expert});
   beside.builder().signal(weights_gathered);
 }
 
@@ -25,7 +27,7 @@ void gather_chunk(Writer& beside, const StageBlocks& blocks, const ChunkPlace& a
     for (std::uint32_t i = 0; i < run.layers; ++i) gather(beside, share, products);
   }
   if (!blocks.has_head(at)) return;
-  const bool has_own_weight = !model.tied_embeddings || cut.options.pipeline > 1;
+  const bool has_own_weight = !model.tied_embeddings || !cut.joins_ends();
   gather(beside, workload::head_parameters(model, cut.layer_shape(0, 0), has_own_weight));
 }
 
@@ -33,7 +35,7 @@ void gather_chunk(Writer& beside, const StageBlocks& blocks, const ChunkPlace& a
 
 bool gathers_beside_forward(const Cut& cut) {
   const Options& options = cut.options;
-  return cut.training() && options.overlap_parameter_gathering && options.distributed_optimizer && options.copies() > 1;
+  return cut.training() && options.overlap_parameter_gathering && options.distributed_optimizer && cut.holders() > 1;
 }
 
 void mark_first_passes(std::vector<PipelineAction>& actions) {

@@ -211,6 +211,7 @@ class Profiler {
 /// Nothing of it runs again, is lent, or is bound to ways: the profile is of what could be.
 Cut bare(Cut cut) {
   cut.recomputed.assign(cut.recomputed.size(), {});
+  cut.recomputed_layers.assign(cut.recomputed_layers.size(), 0);
   cut.loans.clear();
   cut.ways.clear();
   cut.options.unused_first = false;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "tessera/base/error.hpp"
@@ -34,6 +35,35 @@ Recomputed recomputed_of(const std::vector<std::string>& names, const workload::
 
 }  // namespace
 
+namespace {
+
+/// Of numbers of layers, and of groups of them.
+template <class Refuse>
+void check_layers(const Cut& cut, const Refuse& refuse) {
+  const Options& options = cut.options;
+  if (!cut.training() && options.recomputed_layers > 0)
+    return refuse("recomputed_layers", "there is no backward pass to recompute for");
+  const auto is_none = [](const Recomputed& one) { return one.again.none(); };
+  if (options.recomputed_layers > 0 && std::ranges::all_of(cut.recomputed, is_none))
+    return refuse("recomputed_layers", "no layer runs anything again, allowed: a recomputation, or 0");
+  for (std::size_t stage = 0; stage < options.stages.size(); ++stage) {
+    if (options.stages[stage].recomputed_layers > 0 && is_none(cut.recomputed[stage]))
+      return refuse("stages", fmt::format("stage {}: no layer runs anything again, allowed: a recomputation, or "
+                                          "recomputed_layers = 0",
+                                          stage));
+  }
+  if (options.recomputation_method == RecomputationMethod::block) return;
+  const auto is_whole = [](const Recomputed& one) { return one.again.all() || one.again.none(); };
+  if (!std::ranges::all_of(cut.recomputed, is_whole))
+    return refuse("recomputation_method", "\"uniform\" repeats whole layers, allowed: recomputation = \"full\"");
+  if (options.shards_parameters())
+    return refuse("recomputation_method",
+                  "a group of layers would have to be whole at once, allowed with weights cut over the replicas or "
+                  "streamed: \"block\"");
+}
+
+}  // namespace
+
 workload::LayerSections sections_of(const std::vector<std::string>& names) {
   workload::LayerSections sections;
   for (const std::string& name : names) {
@@ -53,9 +83,10 @@ void read_recomputation(const config::Table& table, const Job& job, Cut& cut, co
     diagnostics.error(where_of(table, key), std::string(key) + ": " + what);
   };
   cut.recomputed.assign(stages, recomputed_by(options.recomputation));
+  cut.recomputed_layers.assign(stages, options.recomputed_layers);
   const bool has_sections = !options.recomputed_sections.empty();
-  const bool has_own =
-      std::ranges::any_of(options.stages, [](const auto& stage) { return !stage.recomputation.empty(); });
+  const bool has_own = std::ranges::any_of(
+      options.stages, [](const auto& stage) { return !stage.recomputation.empty() || stage.recomputed_layers > 0; });
   if ((has_sections || has_own) && !cut.training())
     return refuse(has_sections ? "recomputed_sections" : "stages", "there is no backward pass to recompute for");
   if (has_sections && options.recomputation != Recomputation::none)
@@ -69,16 +100,44 @@ void read_recomputation(const config::Table& table, const Job& job, Cut& cut, co
     for (std::size_t stage = 0; stage < options.stages.size(); ++stage) {
       const auto& own = options.stages[stage].recomputation;
       if (!own.empty()) cut.recomputed[stage] = recomputed_of(own, *job.model);
+      if (options.stages[stage].recomputed_layers >= 0)
+        cut.recomputed_layers[stage] = options.stages[stage].recomputed_layers;
     }
   } catch (const InputError& error) {
-    refuse(key, error.what());
+    return refuse(key, error.what());
   }
+  check_layers(cut, refuse);
+}
+
+std::vector<LayerCount> layer_counts(const Cut& cut, std::uint32_t stage) {
+  std::map<std::pair<std::uint32_t, Repeat>, std::int64_t> counts;
+  for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk) {
+    const std::int64_t first = cut.first_layer(stage, chunk);
+    for (std::int64_t i = first; i < cut.end_layer(stage, chunk); ++i)
+      ++counts[{workload::kind_of(*cut.model, i), cut.repeat(stage, i - first)}];
+  }
+  std::vector<LayerCount> found;
+  for (const auto& [kind, layers] : counts) found.push_back({kind.first, kind.second, layers});
+  return found;
+}
+
+KeptBytes kept_of_layer(const workload::LayerOperators& layer, const Recomputed& recomputed, Repeat repeat) {
+  if (repeat == Repeat::group_next) return {};
+  return workload::kept_bytes(layer, recomputed);
+}
+
+std::string recomputation_text(const Cut& cut, std::size_t stage) {
+  const std::string name = name_of(cut.recomputed[stage]);
+  const std::int64_t layers = cut.recomputed_layers[stage];
+  if (layers == 0 || cut.recomputed[stage].again.none()) return name;
+  const bool in_groups = cut.options.recomputation_method == RecomputationMethod::uniform;
+  return fmt::format("{} {} {} {}", name, in_groups ? "in groups of" : "of", layers, layers == 1 ? "layer" : "layers");
 }
 
 std::string recomputation_text(const Cut& cut) {
   std::vector<std::pair<std::string, int>> runs;
-  for (const Recomputed& one : cut.recomputed) {
-    std::string name = name_of(one);
+  for (std::size_t stage = 0; stage < cut.recomputed.size(); ++stage) {
+    std::string name = recomputation_text(cut, stage);
     if (runs.empty() || runs.back().first != name) runs.emplace_back(std::move(name), 0);
     ++runs.back().second;
   }

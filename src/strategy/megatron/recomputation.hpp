@@ -5,13 +5,29 @@
 
 namespace tessera::strategy::megatron {
 
-/// Fills in Cut::recomputed from recomputation, recomputed_sections and the stages' own. Problems go to `diagnostics`.
+/// Fills in Cut::recomputed and recomputed_layers from the keys of these names and the stages' own. Problems go to
+/// `diagnostics`.
 void read_recomputation(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics);
 
 /// Sections of those names, each once. InputError with those that there are for another name.
 [[nodiscard]] workload::LayerSections sections_of(const std::vector<std::string>& names);
 
-/// "selective", or where stages differ "full x 2, fc1, activation x 3, none x 9": so many stages one after another.
+/// Layers of a stage of one kind that run again alike.
+struct LayerCount {
+  std::uint32_t kind = 0;
+  Repeat repeat = Repeat::none;
+  std::int64_t layers = 0;
+};
+[[nodiscard]] std::vector<LayerCount> layer_counts(const Cut& cut, std::uint32_t stage);
+
+/// B: activations that a layer keeps from its forward to its backward pass, by section.
+[[nodiscard]] KeptBytes kept_of_layer(const workload::LayerOperators& layer, const workload::Recomputed& recomputed,
+                                      Repeat repeat);
+
+/// "selective", or where stages differ "full of 4 layers x 2, fc1, activation x 3, none x 9": so many stages one after
+/// another.
 [[nodiscard]] std::string recomputation_text(const Cut& cut);
+/// Of one stage.
+[[nodiscard]] std::string recomputation_text(const Cut& cut, std::size_t stage);
 
 }  // namespace tessera::strategy::megatron

@@ -17,11 +17,22 @@ std::vector<LayerRun> StageBlocks::runs(const ChunkPlace& at) const {
   const std::int64_t first = cut_.first_layer(at.stage, at.chunk);
   for (std::int64_t i = first; i < cut_.end_layer(at.stage, at.chunk); ++i) {
     const std::uint32_t kind = workload::kind_of(*cut_.model, i);
-    if (runs.empty() || runs.back().kind != kind) runs.push_back({kind, 0});
+    const Repeat repeat = cut_.repeat(at.stage, i - first);
+    if (runs.empty() || runs.back().kind != kind || runs.back().repeat != repeat) runs.push_back({kind, 0, repeat});
     ++runs.back().layers;
   }
   return runs;
 }
+
+namespace {
+
+/// Groups begin with a run of one layer, or of several of which each is a group.
+bool is_last_of_group(const std::vector<LayerRun>& layers, std::vector<LayerRun>::const_reverse_iterator run) {
+  const bool in_group = run->repeat == Repeat::group_first || run->repeat == Repeat::group_next;
+  return in_group && (run == layers.rbegin() || (run - 1)->repeat == Repeat::group_first);
+}
+
+}  // namespace
 
 StageBlocks::ChunkKey StageBlocks::key(const ChunkPlace& at, bool announce) const {
   std::vector<LayerRun> layers = runs(at);
@@ -39,9 +50,13 @@ std::uint32_t StageBlocks::recomputation_class(std::uint32_t stage) const {
   return first;
 }
 
-const LayerBlocks& StageBlocks::layer(const ChunkPlace& at, std::uint32_t kind, std::int64_t keys) {
-  const LayerKey key{kind, is_moe(cut_.kind(kind)) ? load_class(at.expert_rank) : 0, keys,
-                     recomputation_class(at.stage), at.context_rank};
+const LayerBlocks& StageBlocks::layer(const ChunkPlace& at, const LayerRun& run, std::int64_t keys) {
+  const LayerKey key{run.kind,
+                     is_moe(cut_.kind(run.kind)) ? load_class(at.expert_rank) : 0,
+                     keys,
+                     recomputation_class(at.stage),
+                     at.context_rank,
+                     run.repeat};
   const auto [found, added] = layers_.try_emplace(key);
   if (added) found->second = add_layer(program_, cut_, key);
   return found->second;
@@ -69,7 +84,7 @@ program::BlockId StageBlocks::forward(const ChunkPlace& at, bool waits) {
     }
   };
   if (has_embedding(at)) call(embedding().forward, 1);
-  for (const LayerRun& run : runs(at)) call(layer(at, run.kind).forward, run.layers);
+  for (const LayerRun& run : runs(at)) call(layer(at, run).forward, run.layers);
   if (has_head(at)) call(head().forward, 1);
   found->second = writer.builder().done();
   return found->second;
@@ -80,16 +95,65 @@ program::BlockId StageBlocks::backward(const ChunkPlace& at, bool announce) {
   if (!added) return found->second;
   Writer writer(program_, cut_, announce ? "chunk backward, gradients complete" : "chunk backward");
   if (has_head(at)) writer.builder().call(head().backward);
-  std::vector<LayerRun> layers = runs(at);
+  write_backward(writer, at, &LayerBlocks::backward, announce);
+  if (has_embedding(at)) writer.builder().call(embedding().backward);
+  found->second = writer.builder().done();
+  return found->second;
+}
+
+program::BlockId StageBlocks::backward_beside(const ChunkPlace& at) {
+  const auto [found, added] = beside_.try_emplace(key(at, false));
+  if (!added) return found->second;
+  Writer writer(program_, cut_, "chunk backward beside a forward pass");
+  if (has_head(at)) writer.builder().call(head().backward_beside);
+  write_backward(writer, at, &LayerBlocks::backward_beside, false);
+  if (has_embedding(at)) writer.builder().call(embedding().backward_beside);
+  found->second = writer.builder().done();
+  return found->second;
+}
+
+void StageBlocks::write_backward(Writer& writer, const ChunkPlace& at, program::BlockId LayerBlocks::*part,
+                                 bool announce) {
+  const std::vector<LayerRun> layers = runs(at);
+  const bool is_first = part != &LayerBlocks::weight_gradient;  // of what a backward pass does
   for (auto run = layers.rbegin(); run != layers.rend(); ++run) {
-    const program::BlockId once = layer(at, run->kind).backward;
+    if (is_first && is_last_of_group(layers, run))
+      write_group(writer, at, run,
+                  part == &LayerBlocks::backward_beside ? &LayerBlocks::again_beside : &LayerBlocks::again);
+    const program::BlockId once = layer(at, *run).*part;
     if (!announce) {
       writer.builder().call(once, run->layers);
       continue;
     }
     for (std::uint32_t i = 0; i < run->layers; ++i) writer.builder().call(once).signal(gradients_ready);
   }
+}
+
+void StageBlocks::write_group(Writer& writer, const ChunkPlace& at, std::vector<LayerRun>::const_reverse_iterator last,
+                              program::BlockId LayerBlocks::*again) {
+  auto first = last;
+  while (first->repeat == Repeat::group_next) ++first;
+  for (auto run = first.base() - 1; run != last.base(); ++run)
+    writer.builder().call(layer(at, *run).*again, run->layers);
+}
+
+program::BlockId StageBlocks::input_gradient(const ChunkPlace& at) {
+  const auto [found, added] = input_gradient_.try_emplace(key(at, false));
+  if (!added) return found->second;
+  Writer writer(program_, cut_, "chunk input gradients");
+  if (has_head(at)) writer.builder().call(head().input_gradient);
+  write_backward(writer, at, &LayerBlocks::input_gradient, false);
   if (has_embedding(at)) writer.builder().call(embedding().backward);
+  found->second = writer.builder().done();
+  return found->second;
+}
+
+program::BlockId StageBlocks::weight_gradient(const ChunkPlace& at, bool announce) {
+  const auto [found, added] = weight_gradient_.try_emplace(key(at, announce));
+  if (!added) return found->second;
+  Writer writer(program_, cut_, announce ? "chunk weight gradients, complete" : "chunk weight gradients");
+  if (has_head(at)) writer.builder().call(head().weight_gradient);
+  write_backward(writer, at, &LayerBlocks::weight_gradient, announce);
   found->second = writer.builder().done();
   return found->second;
 }
@@ -98,7 +162,7 @@ program::BlockId StageBlocks::generation_step(std::uint32_t stage, std::uint32_t
   const ChunkPlace at{stage, 0, expert_rank};
   Writer writer(program_, cut_, "generation step");
   if (has_embedding(at)) writer.builder().call(embedding().forward);
-  for (const LayerRun& run : runs(at)) writer.builder().call(layer(at, run.kind, keys).forward, run.layers);
+  for (const LayerRun& run : runs(at)) writer.builder().call(layer(at, run, keys).forward, run.layers);
   if (has_head(at)) writer.builder().call(head().forward);
   return writer.builder().done();
 }

@@ -18,10 +18,11 @@ struct ChunkPlace {
   std::uint32_t context_rank = 0;
 };
 
-/// Consecutive layers of one kind.
+/// Consecutive layers of one kind that run again alike.
 struct LayerRun {
   std::uint32_t kind = 0;
   std::uint32_t layers = 0;
+  Repeat repeat = Repeat::none;
   friend auto operator<=>(const LayerRun&, const LayerRun&) = default;
 };
 
@@ -34,11 +35,17 @@ class StageBlocks {
   [[nodiscard]] program::BlockId forward(const ChunkPlace& at, bool waits);
   /// `announce`: each layer whose gradients are complete raises gradients_ready.
   [[nodiscard]] program::BlockId backward(const ChunkPlace& at, bool announce);
+  /// On the stream beside the main one.
+  [[nodiscard]] program::BlockId backward_beside(const ChunkPlace& at);
+  /// The two parts of a backward pass. Weight gradients of linear layers are apart, those of the logits too; norms and
+  /// embedding do theirs in the first part.
+  [[nodiscard]] program::BlockId input_gradient(const ChunkPlace& at);
+  [[nodiscard]] program::BlockId weight_gradient(const ChunkPlace& at, bool announce);
   /// One forward pass of a generation step with that many keys in each sequence.
   [[nodiscard]] program::BlockId generation_step(std::uint32_t stage, std::uint32_t expert_rank, std::int64_t keys);
 
   /// Of one layer, and of what stands before and behind all of them.
-  const LayerBlocks& layer(const ChunkPlace& at, std::uint32_t kind, std::int64_t keys = 0);
+  const LayerBlocks& layer(const ChunkPlace& at, const LayerRun& run, std::int64_t keys = 0);
   const EdgeBlocks& embedding();
   const EdgeBlocks& head();
 
@@ -46,21 +53,24 @@ class StageBlocks {
   [[nodiscard]] std::uint32_t load_class(std::uint32_t expert_rank) const;
   [[nodiscard]] const Cut& cut() const { return cut_; }
   [[nodiscard]] std::vector<LayerRun> runs(const ChunkPlace& at) const;
-  [[nodiscard]] bool has_embedding(const ChunkPlace& at) const { return at.stage == 0 && at.chunk == 0; }
-  [[nodiscard]] bool has_head(const ChunkPlace& at) const {
-    return at.stage + 1 == cut_.options.pipeline && at.chunk + 1 == cut_.options.interleave;
-  }
+  [[nodiscard]] bool has_embedding(const ChunkPlace& at) const { return cut_.has_embedding(at.stage, at.chunk); }
+  [[nodiscard]] bool has_head(const ChunkPlace& at) const { return cut_.has_head(at.stage, at.chunk); }
 
  private:
   /// What a chunk's code depends on: edges, layers, the load of its experts, what runs again, and the context rank.
   using ChunkKey = std::tuple<bool, bool, std::vector<LayerRun>, std::uint32_t, bool, std::uint32_t, std::uint32_t>;
   [[nodiscard]] ChunkKey key(const ChunkPlace& at, bool announce) const;
+  /// All layers of a chunk from the last to the first one.
+  void write_backward(Writer& writer, const ChunkPlace& at, program::BlockId LayerBlocks::*part, bool announce);
+  /// What the layers of a group run again before the backward pass of its last run.
+  void write_group(Writer& writer, const ChunkPlace& at, std::vector<LayerRun>::const_reverse_iterator last,
+                   program::BlockId LayerBlocks::*again);
   /// So do stages that run the same sections again.
   [[nodiscard]] std::uint32_t recomputation_class(std::uint32_t stage) const;
   program::Program& program_;
   const Cut& cut_;
   std::map<LayerKey, LayerBlocks> layers_;
-  std::map<ChunkKey, program::BlockId> forward_, backward_;
+  std::map<ChunkKey, program::BlockId> forward_, backward_, input_gradient_, weight_gradient_, beside_;
   std::optional<EdgeBlocks> embedding_, head_;
 };
 

@@ -1,5 +1,8 @@
 #include "stage_program.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "beside_stream.hpp"
 #include "loans.hpp"
 #include "parallel_linear.hpp"
@@ -41,19 +44,51 @@ program::BlockId with_first_tokens(program::Program& program, const Cut& cut, pr
   return builder.send(next_stage, token_bytes(cut), tokens_channel).done();
 }
 
+/// A forward pass beside a backward pass: the second stream of the device does that one, and while either communicates
+/// the other computes.
+void write_both(program::BlockBuilder& into, program::BlockId forward, std::uint32_t chunk) {
+  into.signal(backward_go).call(forward, 1, program::forward_pass(chunk));
+  into.label("backward beside forward").activity(Activity::backward).wait(backward_done);
+}
+
+/// All of them, on that stream.
+program::BlockId backward_stream(program::Program& program, StageBlocks& blocks, const StagePlace& at,
+                                 const std::vector<PipelineAction>& actions) {
+  std::vector<PipelineAction> all;
+  std::ranges::copy_if(actions, std::back_inserter(all),
+                       [](const auto& action) { return action.kind == PipelineAction::Kind::both; });
+  program::StagePasses passes;
+  passes.both = [&](program::BlockBuilder& into, const PipelineAction& action) {
+    into.wait(backward_go).call(blocks.backward_beside({at.stage, 1 - action.chunk, at.expert_rank, at.context_rank}));
+    into.signal(backward_done);
+  };
+  program::BlockBuilder builder(program, "backward beside forward passes");
+  program::write_passes(program, builder, program::fold(all), passes);
+  return builder.done();
+}
+
 void write_passes(program::Program& program, Writer& main, StageBlocks& blocks, const program::ScheduleLoop& schedule,
                   const StagePlace& at) {
   const Cut& cut = main.cut();
   program::StagePasses passes;
+  const auto place = [&](std::uint32_t chunk) { return ChunkPlace{at.stage, chunk, at.expert_rank, at.context_rank}; };
   const bool tells_tokens = cut.options.pipeline > 1 && cut.workload->steps() > 0;
   passes.forward = [&](std::uint32_t chunk, bool is_first) {
-    const ChunkPlace chunk_at{at.stage, chunk, at.expert_rank, at.context_rank};
-    const program::BlockId pass = blocks.forward(chunk_at, is_first);
-    return tells_tokens && blocks.has_head(chunk_at) ? with_first_tokens(program, cut, pass) : pass;
+    const program::BlockId pass = blocks.forward(place(chunk), is_first);
+    return tells_tokens && blocks.has_head(place(chunk)) ? with_first_tokens(program, cut, pass) : pass;
   };
   passes.backward = [&](std::uint32_t chunk, bool is_last) {
-    return blocks.backward({at.stage, chunk, at.expert_rank, at.context_rank}, is_last && has_gradient_stream(cut));
+    return blocks.backward(place(chunk), is_last && has_gradient_stream(cut));
   };
+  passes.input_gradient = [&](std::uint32_t chunk) { return blocks.input_gradient(place(chunk)); };
+  passes.weight_gradient = [&](std::uint32_t chunk, bool is_last) {
+    return blocks.weight_gradient(place(chunk), is_last && has_gradient_stream(cut));
+  };
+  if (cut.goes_both_ways()) {
+    passes.both = [&](program::BlockBuilder& into, const PipelineAction& action) {
+      write_both(into, blocks.forward(place(action.chunk), false), action.chunk);
+    };
+  }
   passes.exchange = [&](program::BlockBuilder& into, const PipelineAction& action) {
     write_exchange(into, cut, action);
   };
@@ -77,7 +112,7 @@ std::vector<std::uint32_t> announced_layers(const StageBlocks& blocks, std::uint
                                             const std::vector<PipelineAction>& actions) {
   std::vector<std::uint32_t> layers;
   for (const PipelineAction& action : actions) {
-    if (action.kind != PipelineAction::Kind::backward || !action.last) continue;
+    if (!action.last) continue;
     const std::vector<LayerRun> runs = blocks.runs({stage, action.chunk, 0});
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) layers.insert(layers.end(), run->layers, run->kind);
   }
@@ -128,6 +163,7 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
   for_each_held_loan(program, cut, at.loans,
                      [&](const auto& loan) { program::write_end_of_room(main.builder(), loan); });
   std::vector<program::BlockId> streams = {main.builder().done()};
+  if (cut.goes_both_ways()) streams.push_back(backward_stream(program, blocks, at, actions));
   if (has_beside_stream(cut))
     streams.push_back(beside_stream(program, cut, blocks, {stage, at.micro_batches}, actions));
   if (cut.uses_user_buffers()) user_buffers::add_streams(program, cut, blocks, stage, at.micro_batches, streams);

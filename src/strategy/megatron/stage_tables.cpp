@@ -10,6 +10,7 @@
 #include "loans.hpp"
 #include "placement.hpp"
 #include "profile.hpp"
+#include "recomputation.hpp"
 #include "tessera/machine/routes.hpp"
 #include "ways.hpp"
 
@@ -63,9 +64,8 @@ Repeated repeated_by(const Cut& cut, const Job& job, std::uint32_t stage) {
   Repeated all;
   const workload::LayerSections& again = cut.recomputed[stage].again;
   if (again.none()) return all;
-  for (std::uint32_t kind = 0; kind < workload::layer_kinds(*cut.model); ++kind) {
-    const std::int64_t layers = layers_of(cut, stage, kind);
-    if (layers == 0) continue;
+  for (const auto& [kind, repeat, layers] : layer_counts(cut, stage)) {
+    if (repeat == Repeat::none) continue;
     const auto layer = cut.layer(kind, 0);
     const auto sections = layer.in_order();
     Repeated once;
@@ -90,7 +90,7 @@ DataTable stages_table(const Cut& cut, const Job& job) {
     const Repeated repeated = repeated_by(cut, job, i);
     stage.push_back(static_cast<std::int32_t>(i));
     layers.push_back(cut.stage_layers(i));
-    again.push_back(name_of(cut.recomputed[i]));
+    again.push_back(recomputation_text(cut, i));
     held.push_back(held_bytes(cut, device_state(cut, i)));
     kept.push_back(std::accumulate(by_section.begin(), by_section.end(), std::int64_t{0}));
     operators.push_back(repeated.operators);
@@ -103,7 +103,7 @@ DataTable stages_table(const Cut& cut, const Job& job) {
   table.index("stage", "of the pipeline", stage).integer("layers", "1", "of all chunks", layers);
   table.integer("held_bytes", "B", "from the first to the last moment: weights, gradients, optimizer, buffers", held);
   table.integer("kept_bytes", "B", "activations that its layers keep of a micro-batch", kept);
-  table.text("recomputed", "sections of each layer that run again", again);
+  table.text("recomputed", "sections that run again, and of which layers", again);
   table.integer("repeated_ps", "ps", "operators that a micro-batch runs again", operators);
   table.integer("repeated_collectives_ps", "ps", "collectives among them, alone on the network", collectives);
   table.integer("lent_bytes", "B", "of a micro-batch, to other stages and hosts, of the device that lends most", lent);

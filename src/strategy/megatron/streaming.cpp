@@ -20,13 +20,12 @@ class LayerByLayer {
   void write(program::BlockBuilder& main) {
     const std::vector<LayerRun> runs = blocks_.runs(at_);
     main.call(forward(blocks_.embedding().forward));
-    for (const LayerRun& run : runs) main.call(forward(blocks_.layer(at_, run.kind).forward), run.layers);
+    for (const LayerRun& run : runs) main.call(forward(blocks_.layer(at_, run).forward), run.layers);
     main.call(head());
     if (!cut_.training()) return;
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
       const Unit unit = layer_unit(run->kind);
-      main.call(backward(unit, blocks_.layer(at_, run->kind).backward, adding_.layer(at_, run->kind).backward),
-                run->layers);
+      main.call(backward(unit, blocks_.layer(at_, *run).backward, adding_.layer(at_, *run).backward), run->layers);
     }
     main.call(backward(Unit::embedding, blocks_.embedding().backward, adding_.embedding().backward));
   }

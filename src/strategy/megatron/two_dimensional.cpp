@@ -45,11 +45,20 @@ void forward(Writer& writer, const workload::OperatorSet& set, const Sides& side
 // gradient has the output's gradient by then, and lacks the input.
 void backward(Writer& writer, const workload::OperatorSet& set, const Sides& sides) {
   run(writer, set.input_gradient, sides.summed, sides.gathered, Activity::backward);
+  weight_gradient(writer, set, sides);
+  sum_statistics(writer, sides);
+}
+
+void input_gradient(Writer& writer, const workload::OperatorSet& set, const Sides& sides) {
+  run(writer, set.input_gradient, sides.summed, sides.gathered, Activity::backward);
+  sum_statistics(writer, sides);
+}
+
+void weight_gradient(Writer& writer, const workload::OperatorSet& set, const Sides& sides) {
   for (const workload::Operator& op : set.weight_gradient) {
     if (is_product(op)) gather(writer, sides.gathered, op.n * op.k);  // rows of the input: the inner dimension
     writer.run({op}, Activity::backward);
   }
-  sum_statistics(writer, sides);
 }
 
 }  // namespace tessera::strategy::megatron::over_rows_and_columns

@@ -22,5 +22,8 @@ inline constexpr Sides row{column_group, row_group};
 
 void forward(Writer& writer, const workload::OperatorSet& set, const Sides& sides, Activity activity);
 void backward(Writer& writer, const workload::OperatorSet& set, const Sides& sides);
+/// Its two parts.
+void input_gradient(Writer& writer, const workload::OperatorSet& set, const Sides& sides);
+void weight_gradient(Writer& writer, const workload::OperatorSet& set, const Sides& sides);
 
 }  // namespace tessera::strategy::megatron::over_rows_and_columns

@@ -11,13 +11,13 @@ class Times {
  public:
   Times(const Cut& cut, const workload::CostModel& cost) : cut_(cut), cost_(cost) {}
 
-  /// The mean of the model's layers, as they run on a stage.
-  [[nodiscard]] double layer(std::size_t stage) const {
+  /// The mean of the model's layers, as they run on a stage; `repeat`: again in the backward pass.
+  [[nodiscard]] double layer(std::size_t stage, Repeat repeat) const {
     std::vector<std::int64_t> count(workload::layer_kinds(*cut_.model));
     for (std::int64_t i = 0; i < cut_.model->layers; ++i) ++count[workload::kind_of(*cut_.model, i)];
     double sum = 0;
     for (std::uint32_t kind = 0; kind < count.size(); ++kind)
-      sum += static_cast<double>(count[kind]) * layer(stage, kind);
+      sum += static_cast<double>(count[kind]) * layer(stage, kind, repeat);
     return sum / static_cast<double>(cut_.model->layers);
   }
   [[nodiscard]] double embedding() const {
@@ -32,9 +32,9 @@ class Times {
   }
 
  private:
-  [[nodiscard]] double layer(std::size_t stage, std::uint32_t kind) const {
+  [[nodiscard]] double layer(std::size_t stage, std::uint32_t kind, Repeat repeat) const {
     const auto layer = cut_.layer(kind, 0);
-    const workload::LayerSections& again = cut_.recomputed[stage].again;
+    const workload::LayerSections again = cut_.repeated(static_cast<std::uint32_t>(stage), repeat).again;
     const auto sections = layer.in_order();
     double sum = 0;
     for (std::size_t i = 0; i < sections.size(); ++i)
@@ -62,18 +62,24 @@ std::vector<std::int64_t> spread_layers(const Cut& cut, const workload::CostMode
   const Times times(cut, cost);
   const auto stages = static_cast<std::size_t>(cut.options.pipeline);
   const auto chunks = static_cast<std::size_t>(cut.options.interleave);
-  std::vector<double> layer(stages), time(stages);
+  std::vector<double> again(stages), once(stages), time(stages);
   for (std::size_t stage = 0; stage < stages; ++stage) {
-    layer[stage] =
-        stage > 0 && cut.recomputed[stage] == cut.recomputed[stage - 1] ? layer[stage - 1] : times.layer(stage);
-    time[stage] = static_cast<double>(chunks) * layer[stage];
+    const bool is_alike = stage > 0 && cut.recomputed[stage] == cut.recomputed[stage - 1];
+    again[stage] = is_alike ? again[stage - 1] : times.layer(stage, Repeat::own);
+    once[stage] = stage > 0 ? once[stage - 1] : times.layer(stage, Repeat::none);
   }
   std::vector<std::size_t> of_stage(stages, chunks);
+  // Of the layer that a stage gets next.
+  const auto next = [&](std::size_t stage, std::size_t before) {
+    const auto place = static_cast<std::int64_t>(before / chunks);
+    return cut.repeat(static_cast<std::uint32_t>(stage), place) == Repeat::none ? once[stage] : again[stage];
+  };
+  for (std::size_t stage = 0; stage < stages; ++stage) time[stage] = static_cast<double>(chunks) * next(stage, 0);
   time.front() += times.embedding();
   time.back() += times.head();
   for (std::int64_t left = cut.model->layers - cut.options.pipeline * cut.options.interleave; left > 0; --left) {
     const auto least = static_cast<std::size_t>(std::ranges::min_element(time) - time.begin());
-    time[least] += layer[least];
+    time[least] += next(least, of_stage[least]);
     ++of_stage[least];
   }
   std::vector<std::int64_t> layers;

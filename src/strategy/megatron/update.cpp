@@ -6,21 +6,23 @@
 namespace tessera::strategy::megatron {
 namespace {
 
+constexpr Holders dense_holders{data_group, twins_group}, expert_holders{expert_data_group, twins_group};
+
 workload::OptimizerOperators operators(const Cut& cut, const DeviceState& state) {
   return workload::optimizer_operators(optimizer_shape(cut, state));
 }
 
 /// Sum over the replicas: of the whole buffer, or of each replica's part of it with the distributed optimizer.
-void reduce(Writer& writer, GroupSlot group, std::int64_t parameters) {
+void reduce(Writer& writer, const Holders& over, std::int64_t parameters) {
   const bool scatter = writer.cut().options.scatters_gradients();
   const std::int64_t bytes = writer.cut().options.bytes_to_reduce();
-  writer.replica_collective(scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, group, parameters,
-                            bytes, scatter ? "gradient reduce-scatter" : "gradient all-reduce");
+  writer.holder_collective(scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, over, parameters,
+                           bytes, scatter ? "gradient reduce-scatter" : "gradient all-reduce");
 }
 
 /// From one precision to another.
 void convert(Writer& writer, const char* name, std::int64_t parameters, std::int64_t from, std::int64_t to) {
-  if (from == to || (writer.cut().options.copies() == 1 && writer.cut().expert_replicas() == 1)) return;
+  if (from == to || (writer.cut().holders() == 1 && writer.cut().expert_replicas() == 1)) return;
   const auto op = workload::streaming(workload::OperatorKind::elementwise, name, Bytes{from * parameters},
                                       Bytes{to * parameters}, writer.cut().workload->datatype);
   writer.run({op}, Activity::optimizer);
@@ -32,8 +34,8 @@ void reduce_over_replicas(Writer& writer, const DeviceState& state, std::int64_t
   const std::int64_t buffer = cut.options.gradient_bytes, reduced = cut.options.bytes_to_reduce();
   if (cut.options.copies() > 1) writer.run(operators(cut, state).average, Activity::optimizer);
   convert(writer, "gradients to be reduced", dense + expert, buffer, reduced);
-  reduce(writer, data_group, dense);
-  reduce(writer, expert_data_group, expert);
+  reduce(writer, dense_holders, dense);
+  reduce(writer, expert_holders, expert);
   convert(writer, "reduced gradients", cut.options.distributed_optimizer ? state.updated() : dense + expert, reduced,
           buffer);
 }
@@ -52,15 +54,16 @@ void read_by_host(Writer& writer, const char* number) {
 }
 
 /// Products read the new weights in their own datatype, either way: one kernel makes both casts, once an iteration.
-/// With the distributed optimizer that is behind the all-gather, for which it does not wait here: neither takes from the
-/// other's time. Weights that are kept so are written so by the update.
+/// With the distributed optimizer that is behind the all-gather, for which it does not wait here: neither takes from
+/// the other's time. Weights that are kept so are written so by the update.
 void cast_weights(Writer& writer, const DeviceState& state) {
   const Workload& workload = *writer.cut().workload;
   if (!workload.has_low_products(workload.datatype) || workload.has_own_weights()) return;
   const std::int64_t cast = workload::operand_bytes(state.products(), workload.products(), workload.scaling);
-  writer.run({workload::streaming(workload::OperatorKind::copy, "weight casts",
-                                  Bytes{writer.cut().element() * state.products()}, Bytes{2 * cast}, workload.datatype)},
-             Activity::optimizer);
+  writer.run(
+      {workload::streaming(workload::OperatorKind::copy, "weight casts",
+                           Bytes{writer.cut().element() * state.products()}, Bytes{2 * cast}, workload.datatype)},
+      Activity::optimizer);
 }
 
 }  // namespace
@@ -71,14 +74,14 @@ void gather_weights(Writer& writer, const GatheredWeights& weights) {
   const bool is_low = workload.kept_weights(workload.datatype, true) != workload.datatype;
   const std::int64_t low = is_low ? weights.products : 0;
   const auto gather = [&](std::int64_t parameters, std::int64_t element) {
-    writer.replica_collective(CollectiveKind::all_gather, weights.group, parameters, element, "weight all-gather");
+    writer.holder_collective(CollectiveKind::all_gather, weights.over, parameters, element, "weight all-gather");
   };
   gather(weights.parameters - low, cut.element());
   gather(low, 1);
 }
 
 bool has_gradient_stream(const Cut& cut) {
-  return cut.training() && cut.options.overlap_gradient_reduction && cut.options.copies() > 1;
+  return cut.training() && cut.options.overlap_gradient_reduction && cut.holders() > 1;
 }
 
 void write_zero_gradients(Writer& writer, const DeviceState& state) {
@@ -115,8 +118,8 @@ void write_update(Writer& writer, const DeviceState& state) {
   if (has_parts) return;
   cast_weights(writer, state);
   if (!cut.options.distributed_optimizer || gathers_beside_forward(cut)) return;
-  gather_weights(writer, {data_group, state.dense, state.products_dense});
-  gather_weights(writer, {expert_data_group, state.expert, state.products_expert});
+  gather_weights(writer, {dense_holders, state.dense, state.products_dense});
+  gather_weights(writer, {expert_holders, state.expert, state.products_expert});
 }
 
 void write_reduction(Writer& beside, const std::vector<std::uint32_t>& layers) {
@@ -128,8 +131,9 @@ void write_reduction(Writer& beside, const std::vector<std::uint32_t>& layers) {
     const std::int64_t bytes = cut.options.bytes_to_reduce();
     beside.builder().label("").activity(Activity::data_communication).wait(gradients_ready);
     const char* label = scatter ? "gradient reduce-scatter" : "gradient all-reduce";
-    beside.replica_collective(kind, data_beside_group, share.sharded + share.replicated, bytes, label);
-    beside.replica_collective(kind, expert_data_beside_group, share.expert, bytes, label);
+    beside.holder_collective(kind, {data_beside_group, twins_beside_group}, share.sharded + share.replicated, bytes,
+                             label);
+    beside.holder_collective(kind, {expert_data_beside_group, twins_beside_group}, share.expert, bytes, label);
     beside.builder().signal(gradients_reduced);
   }
 }

@@ -17,9 +17,9 @@ void write_reduction(Writer& beside, const std::vector<std::uint32_t>& layers);
 /// Whether that is done beside the backward pass.
 [[nodiscard]] bool has_gradient_stream(const Cut& cut);
 
-/// Weights of a device that its replicas gather after their update.
+/// Weights of a device that those who hold them gather after their update.
 struct GatheredWeights {
-  GroupSlot group = data_group;
+  Holders over;
   std::int64_t parameters = 0;
   std::int64_t products = 0;  ///< of those, the weights of linear layers
 };

@@ -64,8 +64,8 @@ void run_gathered(Writer& writer, const std::vector<Operator>& operators, Activi
 }
 
 /// By section, as often as it runs forward.
-std::int64_t forward_runs(const Cut& cut, std::uint32_t stage, workload::LayerSection section) {
-  return 1 + (cut.recomputed[stage].again[workload::place_of(section)] ? 1 : 0);
+std::int64_t forward_runs(const Cut& cut, std::uint32_t stage, const LayerRun& run, workload::LayerSection section) {
+  return 1 + (cut.repeated(stage, run.repeat).again[workload::place_of(section)] ? 1 : 0);
 }
 
 struct Uses {
@@ -73,10 +73,10 @@ struct Uses {
 };
 
 /// Of a layer and a micro-batch. Experts communicate in turn.
-Uses uses_of_layer(const Cut& cut, std::uint32_t stage, std::uint32_t kind) {
-  const auto runs = [&](workload::LayerSection section) { return forward_runs(cut, stage, section); };
+Uses uses_of_layer(const Cut& cut, std::uint32_t stage, const LayerRun& run) {
+  const auto runs = [&](workload::LayerSection section) { return forward_runs(cut, stage, run, section); };
   Uses uses{runs(&LayerOperators::qkv) + 1, runs(&LayerOperators::projection)};
-  if (is_moe(cut.kind(kind))) return uses;
+  if (is_moe(cut.kind(run.kind))) return uses;
   uses.gathers += runs(&LayerOperators::fc1) + 1;
   uses.scatters += runs(&LayerOperators::fc2);
   return uses;
@@ -84,9 +84,9 @@ Uses uses_of_layer(const Cut& cut, std::uint32_t stage, std::uint32_t kind) {
 
 Uses uses_of_stage(const Cut& cut, const StageBlocks& blocks, std::uint32_t stage) {
   Uses uses;
-  for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
+  for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk) {
     for (const LayerRun& run : blocks.runs({stage, chunk, 0})) {
-      const Uses of_layer = uses_of_layer(cut, stage, run.kind);
+      const Uses of_layer = uses_of_layer(cut, stage, run);
       uses.gathers += run.layers * of_layer.gathers;
       uses.scatters += run.layers * of_layer.scatters;
     }
@@ -102,8 +102,8 @@ program::BlockId beside_block(program::Program& program, const Cut& cut, Collect
   writer.builder().label("").activity(Activity::tensor_communication);
   writer.builder().wait(gathers ? chunks_gather_go : chunks_scatter_go);
   writer.collective(kind, gathers ? tensor_gather_group : tensor_scatter_group, bytes,
-                    cut.tensor_element(cut.model->hidden, element),
-                    Activity::tensor_communication, gathers ? "tensor all-gather" : "tensor reduce-scatter");
+                    cut.tensor_element(cut.model->hidden, element), Activity::tensor_communication,
+                    gathers ? "tensor all-gather" : "tensor reduce-scatter");
   writer.builder().signal(gathers ? chunks_gather_done : chunks_scatter_done);
   return writer.builder().done();
 }
@@ -131,9 +131,8 @@ void row_forward(Writer& writer, const workload::OperatorSet& set, Activity acti
                     Activity::tensor_communication, "tensor reduce-scatter");
 }
 
-void row_backward(Writer& writer, const workload::OperatorSet& set) {
+void row_input_gradient(Writer& writer, const workload::OperatorSet& set) {
   run_gathered(writer, set.input_gradient, Activity::backward);
-  writer.run(set.weight_gradient, Activity::backward);
 }
 
 std::vector<program::BlockId> beside_blocks(program::Program& program, const Cut& cut) {

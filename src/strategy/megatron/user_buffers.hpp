@@ -17,7 +17,7 @@ namespace tessera::strategy::megatron::user_buffers {
 
 void column_forward(Writer& writer, const workload::OperatorSet& set, Activity activity);
 void row_forward(Writer& writer, const workload::OperatorSet& set, Activity activity);
-void row_backward(Writer& writer, const workload::OperatorSet& set);
+void row_input_gradient(Writer& writer, const workload::OperatorSet& set);
 
 /// What each of the two streams beside does once.
 [[nodiscard]] std::vector<program::BlockId> beside_blocks(program::Program& program, const Cut& cut);

@@ -19,25 +19,44 @@ std::int64_t Writer::members(GroupSlot group) const {
     case data_group:
     case data_beside_group:
       return options.copies();
+    case twins_group:
+    case twins_beside_group:
+      return cut_.twins();
     case expert_data_group:
     case expert_data_beside_group:
       return cut_.expert_replicas();
     case expert_group:
+    case expert_beside_group:
       return options.expert_parallel;
     case expert_rail_group:
       return cut_.expert_nodes;
     case expert_node_group:
       return options.expert_parallel / cut_.expert_nodes;
     case expert_tensor_group:
+    case expert_tensor_beside_group:
       return cut_.expert_tensor();
     case row_group:
       return options.tensor / options.tensor_rows;
     case column_group:
       return options.tensor_rows;
     case embedding_group:
-      return cut_.model->tied_embeddings && options.pipeline > 1 ? 2 : 1;
+      return cut_.model->tied_embeddings && !cut_.joins_ends() ? 2 : 1;
     default:
       return options.tensor * options.pipeline * (options.distributed_optimizer ? options.copies() : 1);
+  }
+}
+
+GroupSlot Writer::own(GroupSlot group) const {
+  if (!is_beside_) return group;
+  switch (group) {
+    case tensor_group:
+      return tensor_beside_group;
+    case expert_group:
+      return expert_beside_group;
+    case expert_tensor_group:
+      return expert_tensor_beside_group;
+    default:
+      return group;
   }
 }
 
@@ -46,7 +65,7 @@ void Writer::collective(CollectiveKind kind, GroupSlot group, std::int64_t bytes
   if (members(group) < 2 || bytes == 0) return;
   program::Collective collective;
   collective.kind = kind;
-  collective.group_slot = group;
+  collective.group_slot = own(group);
   collective.element = Bytes{element};
   collective.bytes = Bytes{(bytes + element - 1) / element * element};
   cut_.collectives->choose_for(collective);
@@ -59,6 +78,16 @@ void Writer::replica_collective(CollectiveKind kind, GroupSlot group, std::int64
   const std::int64_t replicas = members(group);
   const std::int64_t padded = (elements + replicas - 1) / replicas * replicas;
   collective(kind, group, padded * element, element, Activity::data_communication, label);
+}
+
+void Writer::holder_collective(CollectiveKind kind, const Holders& over, std::int64_t elements, std::int64_t element,
+                               const std::string& label) {
+  // A part of a copy is what its twins share, so parts are as small, and as much is sent, as over all at once.
+  const std::int64_t copies = members(over.copies);
+  const std::int64_t shared = kind == CollectiveKind::all_reduce ? elements : (elements + copies - 1) / copies;
+  if (kind == CollectiveKind::all_gather) replica_collective(kind, over.twins, shared, element, label);
+  replica_collective(kind, over.copies, elements, element, label);
+  if (kind != CollectiveKind::all_gather) replica_collective(kind, over.twins, shared, element, label);
 }
 
 void Writer::tensor_collective(CollectiveKind kind, std::int64_t width, const std::string& label,
@@ -83,7 +112,7 @@ void Writer::expert_all_to_all(GroupSlot group, std::int64_t bytes, const std::s
   if (members(group) < 2) return;
   program::Collective collective;
   collective.kind = CollectiveKind::all_to_all;
-  collective.group_slot = group;
+  collective.group_slot = own(group);
   collective.element = Bytes{cut_.element()};
   double sum = 0;
   bool even = true;

@@ -12,6 +12,11 @@ using program::Activity;
 using program::CollectiveKind;
 using program::MemoryCategory;
 
+/// Groups of those that hold the same parameters: the copies of a device's share, and the twins in each of them.
+struct Holders {
+  GroupSlot copies = data_group, twins = twins_group;
+};
+
 class Writer {
  public:
   Writer(program::Program& program, const Cut& cut, const std::string& name)
@@ -21,6 +26,9 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
+  /// From here on it writes for the stream of backward passes beside forward passes, whose groups are its own.
+  void beside_main() { is_beside_ = true; }
+
   void run(const std::vector<workload::Operator>& operators, Activity activity);
   /// Nothing when the group has one member. `bytes`: as in program::Collective, rounded up to whole elements.
   void collective(CollectiveKind kind, GroupSlot group, std::int64_t bytes, std::int64_t element, Activity activity,
@@ -28,7 +36,9 @@ class Writer {
   /// Of a buffer over those who hold the same parameters, in as many elements for each of them: it is padded.
   void replica_collective(CollectiveKind kind, GroupSlot group, std::int64_t elements, std::int64_t element,
                           const std::string& label);
-  /// A collective of activations over the tensor ranks.
+  /// The same over the copies, and over the twins in each of them.
+  void holder_collective(CollectiveKind kind, const Holders& over, std::int64_t elements, std::int64_t element,
+                         const std::string& label);
   /// Over the tensor ranks, of so many elements of each token; none: nothing. `element`: B of one, 0: as activations.
   void tensor_collective(CollectiveKind kind, std::int64_t width, const std::string& label, std::int64_t element = 0);
   /// All-reduce of one FP32 number over everybody who shares a gradient norm, in log2(members) exchanges.
@@ -42,9 +52,13 @@ class Writer {
   [[nodiscard]] const Cut& cut() const { return cut_; }
 
  private:
+  /// The group with the same members for this stream.
+  [[nodiscard]] GroupSlot own(GroupSlot group) const;
+
   const Cut& cut_;
   std::optional<program::BlockBuilder> own_;
   program::BlockBuilder& builder_;
+  bool is_beside_ = false;
 };
 
 }  // namespace tessera::strategy::megatron

@@ -21,6 +21,8 @@ struct FoundKey {
 };
 constexpr std::array found_keys{FoundKey{"recomputation", "none"},
                                 FoundKey{"recomputed_sections", ""},
+                                FoundKey{"recomputed_layers", ""},
+                                FoundKey{"recomputation_method", "block"},
                                 FoundKey{"stages", ""},
                                 FoundKey{"loans", ""},
                                 FoundKey{"placement", ""},

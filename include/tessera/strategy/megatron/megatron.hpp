@@ -32,6 +32,7 @@ struct Placement {
 struct StageOptions {
   std::vector<std::int64_t> devices;       ///< tensor ranks of the first replica, then of the next one; empty: not said
   std::vector<std::string> recomputation;  ///< as Options::recomputed_sections; empty: as the other stages
+  std::int64_t recomputed_layers = -1;     ///< as in Options; -1: as the other stages
 };
 
 /// [[strategy.loans]]: one stage sends what it keeps to another one, or to hosts, until it needs it.
@@ -66,6 +67,12 @@ enum class WeightStreaming {
   hosts,    ///< hosts, which take its gradients
 };
 
+/// Which layers of a chunk run again (Megatron-LM's recompute_method), n of them being recomputed_layers.
+enum class RecomputationMethod {
+  block,    ///< the first n, each by itself
+  uniform,  ///< all, in groups of n, of which the input of the first one is kept
+};
+
 /// The keys of its [strategy] table.
 struct Options {
   std::int64_t tensor = 1;            ///< t
@@ -85,8 +92,10 @@ struct Options {
   bool exchanges_whole = false;  ///< exchange = "whole": without sequence parallelism, by each tensor rank
   workload::Recomputation recomputation = workload::Recomputation::none;
   std::vector<std::string> recomputed_sections;  ///< of a layer, or one name of a recomputation; empty: `recomputation`
-  Placement placement;                           ///< without tiles: none
-  std::vector<StageOptions> stages;              ///< empty, or as many as stages
+  std::int64_t recomputed_layers = 0;            ///< n of that: of each chunk, or of each group; 0: all, each by itself
+  RecomputationMethod recomputation_method = RecomputationMethod::block;
+  Placement placement;               ///< without tiles: none
+  std::vector<StageOptions> stages;  ///< empty, or as many as stages
   std::vector<LoanOptions> loans;
   bool unused_first = false;  ///< routes = "unused-first": what goes between stages is bound to ways
   std::vector<WayOptions> ways;
