@@ -159,8 +159,8 @@ TEST_CASE("options that change the computation and cannot be said are refused by
       "job.sh:17:49: --qk-layernorm: not modelled: norms of queries and keys; --without --qk-layernorm leaves it out");
   CHECK(two[1].find("--fp32-residual-connection: not modelled: residuals in FP32") != std::string::npos);
   CHECK(errors_with("--normalization LayerNormX").size() == 1);
-  CHECK(errors_with("--recompute-granularity full --recompute-method block --recompute-num-layers 3").size() == 1);
-  CHECK(errors_with("--recompute-granularity full --recompute-method uniform --recompute-num-layers 1") == Lines{});
+  CHECK(errors_with("--recompute-granularity full --recompute-num-layers 3").size() == 1);
+  CHECK(errors_with("--recompute-granularity full --recompute-method some --recompute-num-layers 3").size() == 1);
   auto request = on("h100-cluster");
   request.without = {"--qk-layernorm"};
   const auto made = imported({{"job.sh", with("--qk-layernorm")}}, request);
@@ -256,6 +256,21 @@ TEST_CASE("what is refused of the experiment in the end warns") {
   REQUIRE(!made.warnings.empty());
   CHECK(made.warnings.front().find("as it stands it is refused: made.toml:") != std::string::npos);
   CHECK(made.text.find("interleave = 3") != std::string::npos);
+}
+
+TEST_CASE("the first n layers of a chunk that run again, or groups of n, are taken over") {
+  const auto made = [](const std::string& options) {
+    auto one =
+        imported({{"job.sh", with("--recompute-granularity full --recompute-method " + options)}}, on("h100-cluster"));
+    CHECK(one.errors == Lines{});
+    return one;
+  };
+  const auto block = made("block --recompute-num-layers 3"), uniform = made("uniform --recompute-num-layers 2");
+  CHECK(block.value("strategy.recomputed_layers") == "3");
+  CHECK(block.value("strategy.recomputation_method") == "\"block\"");
+  CHECK(uniform.value("strategy.recomputed_layers") == "2");
+  CHECK(uniform.value("strategy.recomputation_method") == "\"uniform\"");
+  CHECK(made("uniform --recompute-num-layers 1").text.find("recomputed_layers") == std::string::npos);
 }
 
 TEST_CASE("what options together make is left out on request as well") {

@@ -82,6 +82,7 @@ class LaunchReader {
   void read_vocabulary();
   void read_gradients();
   void read_recomputation();
+  void read_repeated_layers();
   void read_cut(SourceSize size);
   void read_interleave(std::int64_t pipeline);
   void read_ends(std::int64_t pipeline);
@@ -174,13 +175,29 @@ void LaunchReader::read_recomputation() {
                        fmt::format("{} {}: not modelled by name, only core_attn is; "
                                    "strategy.megatron.recomputed_sections lists sections; --without {} takes core_attn",
                                    modules->given, modules->value, modules->given));
-  const Flag* layers = first_of({"recompute_num_layers", "activations_checkpoint_num_layers"});
-  if (value == "full" && layers != nullptr && is_on(flags_, layers->name) && layers->value != "1")
-    diagnostics_.error(layers->where,
-                       fmt::format("{} {}: recomputation of some layers, or of several at a time, is not "
-                                   "modelled; --without {} computes each again by itself",
-                                   layers->given, layers->value, layers->given));
   put(draft_, "strategy.recomputation", value, granularity == nullptr ? "" : granularity->given);
+  if (value == "full") read_repeated_layers();
+}
+
+/// "block": the first n layers of a chunk, "uniform": all in groups of n; n is 1 where it is not given.
+void LaunchReader::read_repeated_layers() {
+  const Flag* layers = first_of({"recompute_num_layers", "activations_checkpoint_num_layers"});
+  const Flag* method = first_of({"recompute_method", "activations_checkpoint_method"});
+  const std::int64_t number =
+      layers == nullptr ? 0 : count_in(flags_, layers->name, diagnostics_).value_or(0);  // 0: not given
+  const std::string how = method != nullptr && is_on(flags_, method->name) ? lower_case(method->value) : "";
+  if (how.empty() && number > 0)
+    return diagnostics_.error(layers->where, fmt::format("{} {}: of each chunk, or of each group of layers? "
+                                                         "--recompute-method block or uniform says it; --without {} "
+                                                         "computes each again by itself",
+                                                         layers->given, number, layers->given));
+  if (!how.empty() && how != "block" && how != "uniform")
+    return diagnostics_.error(method->where, fmt::format("{}: \"{}\" is not modelled, what is: block, uniform",
+                                                         method->given, method->value));
+  if (how.empty() || (how == "uniform" && number < 2)) return;
+  put(draft_, "strategy.recomputed_layers", std::max<std::int64_t>(1, number),
+      layers == nullptr ? method->given : layers->given);
+  put(draft_, "strategy.recomputation_method", how, method->given);
 }
 
 /// Megatron-LM counts layers of a chunk, or chunks; NeMo chunks.
