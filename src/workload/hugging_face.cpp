@@ -164,6 +164,33 @@ void HuggingFaceConfig::otherwise(const std::string& key, std::int64_t value) {
   if (!has(key)) state_->content[key] = value;
 }
 
+std::vector<std::int64_t> HuggingFaceConfig::integers_or(const std::string& key) {
+  const nlohmann::json* value = state_->take(key);
+  if (value == nullptr) return {};
+  const auto is_whole = [](const nlohmann::json& one) { return one.is_number_integer(); };
+  if (value->is_array() && std::ranges::all_of(*value, is_whole)) return value->get<std::vector<std::int64_t>>();
+  state_->wrong_type(key, *value, "a list of whole numbers");
+  return {};
+}
+
+bool HuggingFaceConfig::truth_or(const std::string& key, bool fallback) {
+  const nlohmann::json* value = state_->take(key);
+  if (value == nullptr) return fallback;
+  if (value->is_boolean() || value->is_number()) return !is_off(*value);
+  state_->wrong_type(key, *value, "true or false");
+  return fallback;
+}
+
+void HuggingFaceConfig::accept_quantization() {
+  const char* key = "quantization_config";
+  if (state_->take(key) == nullptr) return;
+  const nlohmann::json* method = state_->take("quantization_config.quant_method");
+  const std::string name = method != nullptr && method->is_string() ? escaped(method->get<std::string>()) : "quantised";
+  state_->diagnostics.warn(
+      where(key),
+      fmt::format("\"{}\": published weights are {}; here they have the datatype of the workload", key, name));
+}
+
 void HuggingFaceConfig::leave_out(const std::string& key, const std::string& what) {
   if (state_->take(key) != nullptr)
     state_->diagnostics.warn(where(key), fmt::format("\"{}\": {} are left out", key, what));
@@ -280,7 +307,7 @@ void read_common(HuggingFaceConfig& config) {
                  "transformers_version",
                  "unk_token_id",
                  "use_cache"});
-  config.must_be_off({"add_cross_attention", "is_encoder_decoder", "pruned_heads", "quantization_config"});
+  config.must_be_off({"add_cross_attention", "is_encoder_decoder", "pruned_heads"});
 }
 
 namespace {
@@ -313,7 +340,8 @@ Model read_config(HuggingFaceConfig& config, const std::string& file, config::Di
   model.family = type;
   model.source = "Hugging Face configuration " + escaped(std::filesystem::path(file).filename().string());
   model.name = name.empty() ? escaped(std::filesystem::path(file).stem().string()) : name;
-  if (!config.reads("auto_map")) config.must_be_off({"auto_map"});
+  for (const char* key : {"auto_map", "quantization_config"})
+    if (!config.reads(key)) config.must_be_off({key});
   config.warn_of_the_rest();
   if (diagnostics.errors().size() != before) return model;
   settle_model(

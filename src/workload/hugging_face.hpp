@@ -36,6 +36,9 @@ class HuggingFaceConfig {
   double number_or(const std::string& field, const std::vector<std::string>& keys, double fallback, double most);
   /// Of a list; empty where there is none.
   std::vector<std::string> texts_or(const std::string& key);
+  std::vector<std::int64_t> integers_or(const std::string& key);
+  /// true or false, or a number that is not 0 or is.
+  bool truth_or(const std::string& key, bool fallback);
   /// A key that is not there counts as that.
   void otherwise(const std::string& key, std::int64_t value);
   /// A part of the model that is not modelled: warns of it.
@@ -45,6 +48,8 @@ class HuggingFaceConfig {
   /// A key with code of its own ("auto_map") is accepted where that is this class, which was published before
   /// transformers had it.
   void accept_code(const std::string& configuration);
+  /// How published weights are quantised, which models are not here: warns of it.
+  void accept_quantization();
   /// Whether a key was asked for.
   [[nodiscard]] bool reads(const std::string& key) const;
   /// Whether any of these dropout probabilities is not 0. Dropout layers exist all or none; a mixture warns.

@@ -24,6 +24,7 @@ class LayerKeys {
           "1000000");
     count("rotary_dim", &T::rotary_dim,
           "latent attention: elements of head_dim that positions turn, whose keys all heads share", "1000000");
+    flag("scaled_queries", &T::scaled_queries, "queries are multiplied by a function of their position: another pass");
     count("sliding_window", &T::sliding_window, "tokens that a token attends to, itself among them; 0: all before it",
           "1000000000");
     or_default(schema_
@@ -32,12 +33,14 @@ class LayerKeys {
                    .at_least("0")
                    .at_most("1"),
                "1");
-    or_default(
-        schema_.template choice<QueryKeyNorm>(
-            "query_key_norm", &T::query_key_norm,
-            {{"none", QueryKeyNorm::none}, {"shared", QueryKeyNorm::shared}, {"per-head", QueryKeyNorm::per_head}},
-            "norms of each head of queries and keys: weights that heads share, or of each head"),
-        "none");
+    or_default(schema_.template choice<QueryKeyNorm>(
+                   "query_key_norm", &T::query_key_norm,
+                   {{"none", QueryKeyNorm::none},
+                    {"shared", QueryKeyNorm::shared},
+                    {"per-head", QueryKeyNorm::per_head},
+                    {"unweighted", QueryKeyNorm::unweighted}},
+                   "norms of each head of queries and keys: weights that heads share, or of each head, or none"),
+               "none");
     softcap("attention_softcap", &T::attention_softcap, "soft cap of the scores: c tanh(score / c); 0: none");
     count(
         "attention_chunk", &T::attention_chunk,

@@ -5,9 +5,7 @@
 namespace tessera::workload {
 namespace {
 
-std::int64_t norm_parameters(const Model& model, std::int64_t width) {
-  return norm_vectors(model) * width;
-}
+std::int64_t norm_parameters(const Model& model, std::int64_t width) { return norm_vectors(model) * width; }
 std::int64_t norm_parameters(const Model& model) { return norm_parameters(model, model.hidden); }
 
 /// An MLP of that width on this rank: what is cut, biases of its columns included.

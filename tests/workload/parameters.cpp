@@ -53,6 +53,12 @@ TEST_CASE("counts that are known to the last parameter") {
   CHECK(parameter_count(model_named("bloom-176b.toml")) == 176'247'271'424);
   CHECK(parameter_count(model_named("bert-large-uncased.json")) == 336'226'108);
   CHECK(parameter_count(model_named("mixtral-8x7b-v0.1.json")) == 46'702'792'704);
+  CHECK(parameter_count(model_named("deepseek-v3.json")) == 671'026'404'352);
+  CHECK(parameter_count(model_named("deepseek-v2-lite.json")) == 15'706'484'224);
+  CHECK(parameter_count(model_named("qwen3-30b-a3b.json")) == 30'532'122'624);
+  CHECK(parameter_count(model_named("qwen3-235b-a22b.json")) == 235'093'634'560);
+  CHECK(parameter_count(model_named("gpt-oss-120b.json")) == 116'829'156'672);
+  CHECK(parameter_count(model_named("llama4-scout.json")) == 107'769'861'120);
   // Jiang et al. 2024: a token uses 12.9 of 46.7 billion.
   CHECK(static_cast<double>(active_parameter_count(model_named("mixtral-8x7b.toml"))) == Approx(12.9e9).epsilon(0.01));
 }

@@ -16,8 +16,9 @@ enum class Norm { layernorm, rmsnorm };
 /// Norms over each head of queries and of keys, before rotary positions.
 enum class QueryKeyNorm {
   none,
-  shared,    ///< one weight for each element of a head, which all heads share (Qwen3, Gemma 3)
-  per_head,  ///< each head has its own weights (Command R+)
+  shared,      ///< one weight for each element of a head, which all heads share (Qwen3, Gemma 3)
+  per_head,    ///< each head has its own weights (Command R+)
+  unweighted,  ///< none (Llama 4)
 };
 /// Where norms stand about attention and MLP.
 enum class SublayerNorms {
@@ -37,17 +38,18 @@ enum class ProjectionBias { as_bias, yes, no };
 /// What layers have that may differ from layer to layer. Dimensions as in the model's own configuration; nothing is
 /// sharded here.
 struct LayerFields {
-  std::int64_t heads = 0;              ///< a, query heads
-  std::int64_t kv_heads = 0;           ///< grouped-query attention: < heads; in a file 0 stands for `heads`
-  std::int64_t head_dim = 0;           ///< in a file 0 stands for h/a
-  std::int64_t value_dim = 0;          ///< size of a head of values; 0: head_dim, as of queries and keys
-  std::int64_t query_rank = 0;         ///< latent attention: what queries are made from; 0: from the h elements
-  std::int64_t kv_rank = 0;            ///< latent attention: what keys and values are made from; 0: plain attention
-  std::int64_t rotary_dim = 0;         ///< latent attention: the part of head_dim that positions turn
-  std::int64_t sliding_window = 0;     ///< a token sees this many tokens before it, itself among them; 0: all
-  std::int64_t attention_chunk = 0;    ///< a token sees those before it in its own chunk of so many; 0: all
-  bool attention_sinks = false;        ///< one more logit a head in the softmax, which is learnt
-  double rotary_fraction = 1;       ///< of a head's elements, turned where positions are rotary; 0: the layer has none
+  std::int64_t heads = 0;            ///< a, query heads
+  std::int64_t kv_heads = 0;         ///< grouped-query attention: < heads; in a file 0 stands for `heads`
+  std::int64_t head_dim = 0;         ///< in a file 0 stands for h/a
+  std::int64_t value_dim = 0;        ///< size of a head of values; 0: head_dim, as of queries and keys
+  std::int64_t query_rank = 0;       ///< latent attention: what queries are made from; 0: from the h elements
+  std::int64_t kv_rank = 0;          ///< latent attention: what keys and values are made from; 0: plain attention
+  bool scaled_queries = false;       ///< queries are multiplied by a function of their position (Llama 4)
+  std::int64_t rotary_dim = 0;       ///< latent attention: the part of head_dim that positions turn
+  std::int64_t sliding_window = 0;   ///< a token sees this many tokens before it, itself among them; 0: all
+  std::int64_t attention_chunk = 0;  ///< a token sees those before it in its own chunk of so many; 0: all
+  bool attention_sinks = false;      ///< one more logit a head in the softmax, which is learnt
+  double rotary_fraction = 1;        ///< of a head's elements, turned where positions are rotary; 0: the layer has none
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
   double attention_softcap = 0;  ///< c of c tanh(score / c); 0: scores have no cap
   SublayerNorms sublayer_norms = SublayerNorms::input;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "layer_names.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -22,29 +22,6 @@ std::vector<bool> sliding_layers(HuggingFaceConfig& config, const std::function<
   if (static_cast<std::int64_t>(sliding.size()) == model.layers) return sliding;
   config.refuse("layer_types", fmt::format("one for each of the {} layers", model.layers));
   return {};
-}
-
-std::size_t period_of(const std::vector<bool>& layers) {
-  const auto repeats = [&](std::size_t period) {
-    for (std::size_t i = period; i < layers.size(); ++i)
-      if (layers[i] != layers[i - period]) return false;
-    return true;
-  };
-  std::size_t period = 1;
-  while (!repeats(period)) ++period;
-  return period;
-}
-
-/// "sliding * 5", "full".
-std::vector<std::string> sequence_of(const std::vector<bool>& layers) {
-  std::vector<std::string> sequence;
-  const std::size_t period = period_of(layers);
-  for (std::size_t first = 0, end = 0; first < period; first = end) {
-    while (end < period && layers[end] == layers[first]) ++end;
-    const std::string name = layers[first] ? "sliding" : "full";
-    sequence.push_back(end - first == 1 ? name : fmt::format("{} * {}", name, end - first));
-  }
-  return sequence;
 }
 
 }  // namespace
@@ -88,18 +65,14 @@ void read_layer_types(HuggingFaceConfig& config, const std::function<bool(std::i
   if (model.layers < 1) return;
   const std::vector<bool> sliding = sliding_layers(config, is_sliding, model);
   if (sliding.empty()) return;
-  const std::int64_t window = model.sliding_window;
-  if (std::ranges::find(sliding, true) == sliding.end()) model.sliding_window = 0;
-  if (window == 0 || std::ranges::adjacent_find(sliding, std::not_equal_to<>()) == sliding.end()) return;
-  LayerKind kind;
-  static_cast<LayerFields&>(kind) = model;
-  kind.name = "sliding";
-  model.layer_kinds = {kind};
-  kind.name = "full";
-  kind.sliding_window = 0;
-  model.layer_kinds.push_back(kind);
-  model.layer_sequence = sequence_of(sliding);
-  model.sliding_window = 0;
+  if (model.sliding_window == 0) return;
+  const LayerKind sliding_kind = kind_as(model, "sliding");
+  LayerKind full = kind_as(model, "full");
+  full.sliding_window = 0;
+  std::vector<std::string> names;
+  for (const bool one : sliding) names.push_back(one ? sliding_kind.name : full.name);
+  set_kinds({sliding_kind, full}, names, model);
+  if (!model.layer_kinds.empty()) model.sliding_window = 0;
 }
 
 std::function<bool(std::int64_t)> all_but_each(HuggingFaceConfig& config, std::int64_t period) {

@@ -242,19 +242,22 @@ class LoweredLayers {
   std::int64_t sequence_, batch_, tokens_, queries_ = 0, keys_ = 0;
 };
 
+/// What of a layer has no primitive operators here; null: nothing.
+const char* beyond_primitives(const LayerFields& kind) {
+  if (is_latent(kind)) return "latent attention";
+  if (value_dim(kind) != kind.head_dim) return "values of another size than keys";
+  if (kind.query_key_norm == QueryKeyNorm::unweighted) return "norms without weights";
+  if (kind.scaled_queries) return "scaled queries";
+  if (kind.attention_sinks) return "attention sinks";
+  if (kind.shared_ffn_hidden > 0) return "shared experts of another width";
+  if (kind.shared_gate) return "a gate of shared experts";
+  return kind.router_bias ? "a bias of the router" : nullptr;
+}
+
 void refuse_beyond(const Model& model) {
-  for (std::uint32_t i = 0; i < layer_kinds(model); ++i) {
-    const LayerFields& kind = layer_kind(model, i);
-    const char* what = is_latent(kind)                    ? "latent attention"
-                       : value_dim(kind) != kind.head_dim ? "values of another size than keys"
-                       : kind.attention_sinks             ? "attention sinks"
-                       : kind.shared_ffn_hidden > 0       ? "shared experts of another width"
-                       : kind.shared_gate                 ? "a gate of shared experts"
-                       : kind.router_bias                 ? "a bias of the router"
-                                                          : nullptr;
-    if (what != nullptr)
+  for (std::uint32_t i = 0; i < layer_kinds(model); ++i)
+    if (const char* what = beyond_primitives(layer_kind(model, i)))
       throw KeyError("model", fmt::format("{} has {}, which is not told by primitive operators", model.name, what));
-  }
 }
 
 void refuse_long(const Model& model, std::int64_t sequence) {

@@ -98,9 +98,7 @@ class LayerGraph {
  private:
   [[nodiscard]] std::int64_t hidden() const { return context_.tokens * model_.hidden; }
   [[nodiscard]] std::int64_t gates() const { return context_.layer.gated_mlp ? 2 : 1; }
-  [[nodiscard]] std::int64_t norm_weights(std::int64_t width) const {
-    return norm_vectors(model_) * width;
-  }
+  [[nodiscard]] std::int64_t norm_weights(std::int64_t width) const { return norm_vectors(model_) * width; }
 
   /// Weights of a norm behind attention or MLP, which is part of the residual's node.
   [[nodiscard]] std::int64_t output_norm() const {
@@ -153,8 +151,9 @@ class LayerGraph {
   }
 
   [[nodiscard]] std::int64_t query_key_norms() const {
-    if (context_.layer.query_key_norm == QueryKeyNorm::none) return 0;
-    const bool is_shared = context_.layer.query_key_norm == QueryKeyNorm::shared;
+    const QueryKeyNorm norms = context_.layer.query_key_norm;
+    if (norms == QueryKeyNorm::none || norms == QueryKeyNorm::unweighted) return 0;
+    const bool is_shared = norms == QueryKeyNorm::shared;
     return norm_vectors(model_) * (is_shared ? 2 * context_.layer.head_dim : context_.query_width + context_.key_width);
   }
 

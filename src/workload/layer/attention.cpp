@@ -84,6 +84,15 @@ void add_unfused_backward(const Context& context, const Core& core, OperatorSet&
   backward.push_back(context.stream(OperatorKind::copy, "qkv gradient layout", gradients, gradients));
 }
 
+/// The last of what happens to queries.
+void add_query_scale(const Context& context, OperatorSet& set) {
+  const std::int64_t elements = context.tokens * context.query_width;
+  set.forward.push_back(context.stream(OperatorKind::elementwise, "query scale", elements, elements));
+  if (!context.training) return;
+  set.input_gradient.insert(set.input_gradient.begin(),
+                            context.stream(OperatorKind::elementwise, "query scale dgrad", elements, elements));
+}
+
 /// From each query's logarithm of a sum of exponentials, and the sum of its gradients; both in FP32.
 void add_sink_gradient(const Context& context, const Core& core, OperatorSet& set) {
   const std::int64_t statistics = 2 * 4 * core.heads * context.shape.sequence;
@@ -111,11 +120,13 @@ void add_query_key_norms(const Context& context, OperatorSet& set) {
   for (const auto& [name, width] : {std::pair{std::string("query norm"), context.query_width},
                                     std::pair{std::string("key norm"), context.key_width}}) {
     const std::int64_t elements = context.tokens * width;
-    const std::int64_t parameters = norm_vectors(context.model) * (is_shared ? context.layer.head_dim : width);
+    const std::int64_t vectors =
+        context.layer.query_key_norm == QueryKeyNorm::unweighted ? 0 : norm_vectors(context.model);
+    const std::int64_t parameters = vectors * (is_shared ? context.layer.head_dim : width);
     set.forward.push_back(context.stream(OperatorKind::norm, name, elements, elements));
     if (!context.training) continue;
     backward.push_back(context.stream(OperatorKind::norm, name + " dgrad", 2 * elements, elements));
-    set.weight_gradient.push_back(context.bias_gradient(name + " wgrad", parameters, parameters));
+    if (parameters > 0) set.weight_gradient.push_back(context.bias_gradient(name + " wgrad", parameters, parameters));
     set.kept_inside += context.element * elements;
   }
   set.input_gradient.insert(set.input_gradient.begin(), backward.begin(), backward.end());
@@ -150,6 +161,7 @@ OperatorSet qkv_section(const Context& context) {
       set.input_gradient.insert(set.input_gradient.begin(),
                                 context.stream(OperatorKind::elementwise, "rotary dgrad", rotated, rotated));
   }
+  if (context.layer.scaled_queries) add_query_scale(context, set);
   set.gathered_element = gathered_element(context);
   if (context.training) set.kept_input = kept_operand(context, context.tokens_cut * context.model.hidden);
   return set;
