@@ -131,8 +131,8 @@ OperatorSet logits_section(const Context& context) {
   const std::int64_t tokens = head_tokens(context);
   OperatorSet set;
   set.whole_input = context.model.hidden;
-  layer::add_linear(context, {"logits", 1, tokens, context.model.hidden, columns, layer::Linear::Gathered::nothing, false},
-                    set);
+  layer::add_linear(context,
+                    {"logits", 1, tokens, context.model.hidden, columns, layer::Linear::Gathered::nothing, false}, set);
   if (context.model.masked_lm_head) {
     const std::int64_t elements = tokens * columns;
     set.forward.push_back(context.stream(OperatorKind::elementwise, "logits bias", elements + columns, elements));

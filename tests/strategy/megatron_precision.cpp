@@ -87,15 +87,16 @@ TEST_CASE("FP8: tensor ranks gather bytes, and sum numbers of two bytes") {
 TEST_CASE("FP8: what cannot be is refused by its key") {
   TestJob job = job_in_fp8(2, 2);
   CHECK(problem_of(job, "data = 2") == "none, or several");
-  CHECK(problem_of(job, "tensor = 2\nsequence_parallel = true\ntensor_rows = 2") ==
-        "strategy.toml:3:15: operands of workload.product_datatype are not cut in two dimensions, allowed: tensor_rows = "
-        "1");
+  CHECK(
+      problem_of(job, "tensor = 2\nsequence_parallel = true\ntensor_rows = 2") ==
+      "strategy.toml:3:15: operands of workload.product_datatype are not cut in two dimensions, allowed: tensor_rows = "
+      "1");
   job.workload.product_datatype = OperandType::int8;
-  CHECK(problem_of(job, "") == "workload.product_datatype: \"product_datatype\": \"int8\" in training, allowed: same, fp8");
+  CHECK(problem_of(job, "") ==
+        "workload.product_datatype: \"product_datatype\": \"int8\" in training, allowed: same, fp8");
   job.workload.phase = workload::Phase::prompt;
   job.machine.device.name = "chip";
-  CHECK(problem_of(job, "") ==
-        "workload.product_datatype: \"product_datatype\": device chip states no peak for int8");
+  CHECK(problem_of(job, "") == "workload.product_datatype: \"product_datatype\": device chip states no peak for int8");
   job = job_in_fp8(2, 2);
   job.workload.weight_datatype = OperandType::int8;
   CHECK(problem_of(job, "") ==

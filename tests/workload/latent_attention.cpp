@@ -91,6 +91,20 @@ TEST_CASE("latent attention in training, one of two tensor ranks: ranks gather w
   CHECK(layer.projection.kept_input == 2 * 10 * 2 * 20);
 }
 
+TEST_CASE("latent attention in FP8 keeps operands of a byte, but for norms' inputs and the core's") {
+  Stack stack;
+  stack.product_datatype = OperandType::fp8;
+  LayerShape shape = shape_of(2);
+  shape.datatype = "bf16";
+  shape.stack = &stack;
+  const LayerOperators layer = transformer_layer(model_of(latent_model), shape);
+  CHECK(named(layer.attention_norm.forward, "query down").datatype == "fp8");
+  CHECK(layer.attention_norm.kept() == 5 * (2 * 64 + 64 + 2 * (32 + 12)));
+  CHECK(layer.qkv.kept() == 5 * (32 + 12));
+  // The gathered tensors are transposed once more behind the second gather.
+  CHECK(named(layer.qkv.weight_gradient, "query up transpose").bytes_read == 2 * 10 * 32);
+}
+
 TEST_CASE("latent attention without a rank of queries gathers the hidden elements too") {
   std::string direct = latent_model;
   direct.replace(direct.find("query_rank = 32"), 15, "query_rank = 0");

@@ -75,14 +75,16 @@ void add_rates(config::Schema<T>& s) {
   s.quantity("tile_latency", latency, config::Unit::time, "to fill a tile's pipeline: one access to device memory")
       .at_most("1 s")
       .otherwise("0 s");
-  s.tables("gemm_deviations", deviations, deviation_schema(),
-           "GEMMs that were measured; the model returns their times, and those of others deviate as their neighbours do")
+  s.tables(
+       "gemm_deviations", deviations, deviation_schema(),
+       "GEMMs that were measured; the model returns their times, and those of others deviate as their neighbours do")
       .optional();
 }
 
 const config::Schema<DatatypeRates>& datatype_schema() {
   static const config::Schema<DatatypeRates> schema = [] {
-    config::Schema<DatatypeRates> s("cost.tile.products", "GEMMs with operands of one datatype, where it has rates of its own.");
+    config::Schema<DatatypeRates> s("cost.tile.products",
+                                    "GEMMs with operands of one datatype, where it has rates of its own.");
     s.choice("datatype", &DatatypeRates::datatype, datatype_names(), "of the operands");
     add_rates(s);
     return s;
@@ -218,9 +220,8 @@ class Tile : public CostModel {
   [[nodiscard]] Core core_of(const Operator& op, const machine::DeviceSpec& device) const {
     const std::int64_t operand_bytes = parameters_.rates(op.datatype).operand_bytes_per_clock;
     const bool unlimited = device.clock == 0 || operand_bytes == 0;
-    const double bytes =
-        unlimited ? std::numeric_limits<double>::infinity()
-                  : static_cast<double>(operand_bytes) * static_cast<double>(device.clock) / 1e12;
+    const double bytes = unlimited ? std::numeric_limits<double>::infinity()
+                                   : static_cast<double>(operand_bytes) * static_cast<double>(device.clock) / 1e12;
     const double cores = static_cast<double>(device.cores);
     const double memory = gemm_memory() * static_cast<double>(device.memory_bandwidth.value()) / 1e12;
     return {cost::peak_rate(op, device) / cores, bytes, memory / cores};

@@ -32,11 +32,11 @@ struct Core {
   std::int64_t queries_per_kv;
   std::int64_t rows;
   std::int64_t context_length;
-  std::int64_t head_dim;                        ///< of queries and keys
-  std::int64_t value_size;                      ///< of values
-  std::int64_t heads;                           ///< of all sequences
-  std::int64_t scores;                          ///< elements of the score matrices
-  std::int64_t visible;                         ///< of those, not masked
+  std::int64_t head_dim;    ///< of queries and keys
+  std::int64_t value_size;  ///< of values
+  std::int64_t heads;       ///< of all sequences
+  std::int64_t scores;      ///< elements of the score matrices
+  std::int64_t visible;     ///< of those, not masked
 };
 
 void add_fused(const Context& context, const Core& core, OperatorSet& set) {

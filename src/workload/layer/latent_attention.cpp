@@ -67,7 +67,7 @@ void add_compression(const Context& context, OperatorSet& set) {
     // The norm's output goes two ways; what a query projection of its own sends back comes from the next section.
     down.input_gradient.push_back(
         context.stream(OperatorKind::elementwise, "compression input gradient", 2 * rows * h, rows * h));
-    down.kept_inside = context.element * rows * h;
+    down.kept_inside = kept_operand(context, rows * h);
   }
   if (layer.query_rank > 0) append(compressed_norm(context, "compressed query norm", layer.query_rank), down);
   append(compressed_norm(context, "compressed key-value norm", layer.kv_rank), down);
@@ -80,19 +80,23 @@ OperatorSet latent_qkv_section(const Context& context) {
   OperatorSet set;
   set.whole_input = queries_from + layer.kv_rank + layer.rotary_dim;
   OperatorSet up;
-  add_linear(context, {"query up", 1, context.tokens, queries_from, context.query_width}, up);
+  set.gathered_element = gathered_element(context);
+  const auto gathered = Linear::Gathered::input;
+  add_linear(context, {"query up", 1, context.tokens, queries_from, context.query_width, gathered}, up);
   if (context.absorbs()) {
     up.forward.push_back(context.gemm("query absorption", context.shape.heads_per_rank, context.tokens, layer.kv_rank,
                                       plain_dim(context)));
   } else {
-    add_linear(context, {"key-value up", 1, context.tokens, layer.kv_rank, expanded_width(context)}, up);
+    add_linear(context, {"key-value up", 1, context.tokens, layer.kv_rank, expanded_width(context), gathered}, up);
   }
   add_rotary(context, set);
   set.forward.insert(set.forward.begin(), up.forward.begin(), up.forward.end());
   set.input_gradient.insert(set.input_gradient.end(), up.input_gradient.begin(), up.input_gradient.end());
   set.weight_gradient = up.weight_gradient;
-  // The h elements, where queries come from them, are kept as the input of what compresses keys and values.
-  if (context.training) set.kept_input = context.element * context.tokens_cut * (layer.query_rank + layer.kv_rank);
+  // The h elements, where queries come from them, are kept as the input of what compresses keys and values, unless they
+  // have a cast of it.
+  const std::int64_t queries_kept = layer.query_rank > 0 || context.low ? queries_from : 0;
+  if (context.training) set.kept_input = kept_operand(context, context.tokens_cut * (queries_kept + layer.kv_rank));
   return set;
 }
 

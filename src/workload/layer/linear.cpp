@@ -1,7 +1,7 @@
 // Linear layers: their products, and where operands have fewer bits than activations, what casts them.
 //
-// Products of FP8 on Hopper take their operands with the summed dimension in a row, so that in training each of the three
-// tensors is there twice, as it is and transposed: the input for the forward product and the weight gradient, the
+// Products of FP8 on Hopper take their operands with the summed dimension in a row, so that in training each of the
+// three tensors is there twice, as it is and transposed: the input for the forward product and the weight gradient, the
 // output's gradient for both gradients, the weight for forward product and input gradient (NVIDIA, Transformer Engine
 // 1.13, transformer_engine/pytorch/module/linear.py). One kernel makes both; where tensor ranks gather the tensor in
 // between, one makes the first and another one, behind the second gather, the other.
@@ -77,7 +77,8 @@ class LowLinear {
     if (context_.stack.scaling == Scaling::current)
       operators.push_back(streaming(OperatorKind::reduction, linear_.name + suffix + " amax", Bytes{read}, Bytes{0},
                                     context_.shape.datatype));
-    if (context_.training && !is_gathered) return operators.push_back(copy(suffix.c_str(), read, 2 * operands(elements)));
+    if (context_.training && !is_gathered)
+      return operators.push_back(copy(suffix.c_str(), read, 2 * operands(elements)));
     operators.push_back(streaming(OperatorKind::elementwise, linear_.name + suffix, Bytes{read},
                                   Bytes{operands(elements)}, context_.shape.datatype));
   }

@@ -56,7 +56,8 @@ void add_mlp(const Context& context, const Mlp& mlp, LayerOperators& layer) {
   if (context.layer.gated_mlp && context.stack.separate_gate && !is_moe(context.layer)) {
     add_two_linears(context, mlp, layer.fc1);
   } else {
-    add_linear(context, of_mlp(context.column_linear(mlp.prefix + "fc1", mlp.batch, mlp.rows, columns), mlp), layer.fc1);
+    add_linear(context, of_mlp(context.column_linear(mlp.prefix + "fc1", mlp.batch, mlp.rows, columns), mlp),
+               layer.fc1);
   }
   add_activation(context, mlp, layer.activation);
   add_linear(context, of_mlp(context.row_linear(mlp.prefix + "fc2", mlp.batch, mlp.rows, mlp.width), mlp), layer.fc2);
@@ -69,7 +70,8 @@ OperatorSet router_section(const Context& context) {
   const std::int64_t experts = context.layer.experts;
   const std::int64_t scores = 4 * context.tokens_cut * experts;  // bytes; the probabilities are FP32
   OperatorSet set;
-  add_linear(context, {"router", 1, context.tokens_cut, context.model.hidden, experts, Linear::Gathered::nothing, false}, set);
+  add_linear(context,
+             {"router", 1, context.tokens_cut, context.model.hidden, experts, Linear::Gathered::nothing, false}, set);
   const std::string& datatype = context.shape.datatype;
   set.forward.push_back(streaming(OperatorKind::softmax, "router softmax", Bytes{scores}, Bytes{scores}, datatype));
   if (!context.training) return set;
@@ -87,7 +89,7 @@ OperatorSet router_section(const Context& context) {
 void add_shared_sum(const Context& context, LayerOperators& layer) {
   const std::int64_t h = context.model.hidden, elements = context.tokens_cut * h;
   if (context.layer.shared_gate) {
-    add_linear(context, {"shared gate", 1, context.tokens_cut, h, 1}, layer.router);
+    add_linear(context, {"shared gate", 1, context.tokens_cut, h, 1, Linear::Gathered::nothing, false}, layer.router);
     layer.combine.forward.push_back(context.stream(OperatorKind::elementwise, "shared scale", elements, elements));
     if (context.training) {
       layer.combine.input_gradient.push_back(
