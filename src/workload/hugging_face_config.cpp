@@ -277,6 +277,4 @@ FieldOrigin HuggingFaceConfig::origin(const std::string& path) const {
 
 config::Location HuggingFaceConfig::where(const std::string& key) const { return state_->where(key); }
 
-namespace {}  // namespace
-
 }  // namespace tessera::workload
