@@ -9,7 +9,8 @@ namespace tessera::workload {
 namespace {
 
 using Reading = ConfigReading;
-const auto& read = read_config;
+
+Reading read(const std::string& json) { return read_config(json); }
 
 const std::string gpt2 = R"({
   "model_type": "gpt2",
