@@ -84,10 +84,12 @@ std::span<const FlagRow> flag_rows() {
       {"fp16", fixed, "workload.datatype", "fp16"},
       {"precision", word, "workload.datatype",
        "bf16=bf16 bf16-mixed=bf16 bf16_mixed=bf16 16=fp16 16-mixed=fp16 fp16=fp16 16_mixed=fp16 32=fp32 fp32=fp32"},
-      {"fp8", refused, "", "training in FP8; workload.datatype is one for all"},
-      {"fp8_format", word, "", ""},
-      {"fp8_e4m3 fp8_hybrid fp8_margin fp8_interval fp8_amax_history_len fp8_amax_compute_algo fp8_recipe "
-       "fp8_param_gather fp8_param no_fp8_wgrad fp8_wgrad reduce_amax",
+      {"fp8", fixed, "workload.product_datatype", "fp8"},
+      {"fp8_format", word, "workload.product_datatype", "hybrid=fp8 e4m3=fp8"},
+      {"fp8_recipe", word, "workload.operand_scaling", "delayed=delayed tensorwise=current blockwise=blocks mxfp8=mx"},
+      {"fp8_param_gather fp8_param", fixed, "workload.weight_datatype", "fp8"},
+      {"no_fp8_wgrad", refused, "", "weight gradients in BF16 beside products in FP8"},
+      {"fp8_e4m3 fp8_hybrid fp8_margin fp8_interval fp8_amax_history_len fp8_amax_compute_algo fp8_wgrad reduce_amax",
        nothing, "", ""},
       {"fp4 fp4_format fp4_param_gather", refused, "", "training in FP4"},
       // What the stack does.
