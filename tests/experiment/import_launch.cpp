@@ -379,9 +379,9 @@ model:
   }
   std::string fp8 = yaml;
   fp8.replace(fp8.find("fp8: False"), 10, "fp8: True ");
-  CHECK(imported({{"gpt.yaml", fp8}}, on("h100-cluster")).errors ==
-        Lines{"gpt.yaml:20:3: fp8: not modelled: training in FP8; workload.datatype is one for all; --without fp8 "
-              "leaves it out"});
+  const auto in_fp8 = imported({{"gpt.yaml", fp8}}, on("h100-cluster"));
+  CHECK(in_fp8.errors == Lines{});
+  CHECK(in_fp8.value("workload.product_datatype") == "\"fp8\"");
   CHECK(imported({{"x.yaml", "a: 1\n"}}, on("h100-cluster"))
             .errors.front()
             .find("x.yaml:1:1: no \"num_layers\" in this configuration") == 0);
