@@ -12,8 +12,13 @@ target_sources(test_strategy_mpi PRIVATE ${CMAKE_CURRENT_LIST_DIR}/primepar_exec
                                          ${CMAKE_CURRENT_LIST_DIR}/primepar_linears.cpp)
 target_link_libraries(test_strategy_mpi PRIVATE Eigen3::Eigen MPI::MPI_C)
 
-# By themselves: more files in front of those of primepar would put two of them together whose names clash.
+# By themselves: their Tensor is not that of the files that would stand beside them.
 set_source_files_properties(
-  ${CMAKE_CURRENT_LIST_DIR}/megatron_stacks.cpp ${CMAKE_CURRENT_LIST_DIR}/megatron_context.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/parallel_blocks.cpp ${CMAKE_CURRENT_LIST_DIR}/expert_dispatch.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/latent_attention.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  ${CMAKE_CURRENT_LIST_DIR}/primepar_attention.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/primepar_execution.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/primepar_linears.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/primepar_mlp.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/primepar_redistribution.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/primepar_slices.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/primepar_transfers.cpp
+  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
