@@ -35,7 +35,7 @@ void read_routing(HuggingFaceConfig& config, Model& model) {
 Model read_deepseek(HuggingFaceConfig& config, std::int64_t dense_layers) {
   Model model = read_llama_layers(config, false);
   config.must_be_off({"attention_bias", "mlp_bias"});
-  // Modules for tokens further ahead are left out where the model is loaded (key multi_token_modules).
+  // Modules for tokens further ahead are not part of the model here, as where transformers loads it.
   config.ignore({"num_nextn_predict_layers", "qk_head_dim", "rope_interleave"});
   config.accept_quantization();
   read_latent_attention(config, model);
