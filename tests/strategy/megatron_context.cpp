@@ -90,8 +90,9 @@ TEST_CASE("context: room for keys and values that go round is taken while the co
   TestJob job = small_job(4, 1);
   job.workload.phase = workload::Phase::prompt;
   const auto buffers = [&](const std::string& keys, program::DeviceId device) {
-    return at_peak(sound(job, "context_parallel = 4\n" + keys).program, device, MemoryCategory::buffers) -
-           at_peak(sound(job, "data = 4").program, device, MemoryCategory::buffers) /
+    return at_peak(sound(job, "micro_batch = 1\ncontext_parallel = 4\n" + keys).program, device,
+                   MemoryCategory::buffers) -
+           at_peak(sound(job, "micro_batch = 1\ndata = 4").program, device, MemoryCategory::buffers) /
                4;  // what else there is, by tokens
   };
   CHECK(buffers("", 3) == (4 * 2 + 4) * tensor);

@@ -199,7 +199,7 @@ TEST_CASE("what a schedule or a recomputation cannot do is one line") {
   TestJob shared = job;
   shared.workload.flash_attention = true;
   CHECK(error_of(shared, "pipeline = 4\ncontext_parallel = 2\nschedule = \"dualpipe\"\n") ==
-        "strategy.toml:3:20: context_parallel: schedule \"dualpipe\" has forward beside backward passes, and context "
+        "strategy.toml:2:20: context_parallel: schedule \"dualpipe\" has forward beside backward passes, and context "
         "ranks have one ring for them, allowed: 1");
   CHECK(error_of(job_of(4, 6, 2), cut + "\"dualpipe\"\n") ==
         "strategy.toml:3:12: schedule \"dualpipe\" needs at least 2 x 4 stages micro-batches, not 6");
