@@ -44,6 +44,14 @@ bool communicates(const program::Instruction& one) {
   return one.op == program::Op::send || one.op == program::Op::receive || one.op == program::Op::collective;
 }
 
+/// Whole, and in two parts.
+void check_computes_alike(TestJob& job, const std::string& keys) {
+  const Plan whole = plan_of(job, keys + "schedule = \"1f1b\""), apart = plan_of(job, keys + "schedule = \"zb-h1\"");
+  CHECK(apart.hardware_flops == whole.hardware_flops);
+  CHECK(program::totals(apart.program, job.machine, 0).bytes_sent ==
+        program::totals(whole.program, job.machine, 0).bytes_sent);
+}
+
 std::string error_of(TestJob job, const std::string& keys) {
   static_cast<void>(job.plan(keys));
   return job.diagnostics.errors().empty() ? "" : job.diagnostics.errors().front();
@@ -60,6 +68,10 @@ TEST_CASE("what weight gradients need is 32 s b h bytes a layer (Qi et al. 2023,
   const std::string cut = "pipeline = 2\nschedule = ";
   CHECK(kept(job, 1, cut + "\"zb-h1\"") - kept(job, 1, cut + "\"1f1b\"") ==
         32 * sequence * hidden + 2 * sequence * (hidden + vocabulary));
+  // Norms of queries and keys are between the product and its output, and have theirs along with it.
+  job.model.query_key_norm = workload::QueryKeyNorm::shared;
+  CHECK(kept(job, 1, cut + "\"zb-h1\"") - kept(job, 1, cut + "\"1f1b\"") ==
+        (32 + 4) * sequence * hidden + 2 * sequence * (hidden + vocabulary));
 }
 
 TEST_CASE("ZB-H1 holds what 1F1B does on its first stage, ZB-H2 2p-1 micro-batches for p") {
@@ -80,8 +92,10 @@ TEST_CASE("a split backward pass computes what a whole one does") {
         "pipeline = 4\ndata = 2\noverlap_gradient_reduction = true\nrecomputation = \"full\"\n"}) {
     TestJob job = job_of(4, 8, 2);
     if (keys.find("tensor = 4") != std::string::npos) job = job_of(4, 8, 4);
-    const double in_turn = plan_of(job, keys + "schedule = \"1f1b\"").hardware_flops;
-    CHECK(plan_of(job, keys + "schedule = \"zb-h1\"").hardware_flops == in_turn);
+    check_computes_alike(job, keys);
+    if (keys.find("tensor_rows") != std::string::npos || keys.find("user_buffers") != std::string::npos) continue;
+    job.model.parallel_block = workload::ParallelBlock::one_norm;  // what attention gathers the MLP has as well
+    check_computes_alike(job, keys);
   }
 }
 
@@ -201,6 +215,10 @@ TEST_CASE("what a schedule or a recomputation cannot do is one line") {
   CHECK(error_of(shared, "pipeline = 4\ncontext_parallel = 2\nschedule = \"dualpipe\"\n") ==
         "strategy.toml:2:20: context_parallel: schedule \"dualpipe\" has forward beside backward passes, and context "
         "ranks have one ring for them, allowed: 1");
+  TestJob experts(8, mixture(4, 4), 16);
+  experts.machine.places.resize(8);  // of one node
+  CHECK(error_of(experts, cut + "\"dualpipe\"\nexpert_parallel = 2\nexpert_dispatch = \"once-a-node\"\n")
+            .find("expert_dispatch: schedule \"dualpipe\" has forward beside backward passes") != std::string::npos);
   CHECK(error_of(job_of(4, 6, 2), cut + "\"dualpipe\"\n") ==
         "strategy.toml:3:12: schedule \"dualpipe\" needs at least 2 x 4 stages micro-batches, not 6");
   CHECK(error_of(job, cut + "\"1f1b\"\nrecomputed_layers = 1\n") ==

@@ -137,7 +137,7 @@ class LayerPasses {
     for (const Part& part : parts_)
       for (std::size_t i = part.first; part.backward.weight_gradient && i <= part.last; ++i)
         if (std::ranges::any_of(sections[i]->weight_gradient, is_product) && !is_router(i))
-          for_weights_ += needed_by_weights(cut, *sections[i]);
+          for_weights_ += needed_by_weights(cut, *sections[i]) + sections[i]->kept_inside;  // norms of queries and keys
   }
 
   void forward(Writer& writer, Activity activity = Activity::forward) const {
