@@ -35,7 +35,7 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
     {"cp context_parallel context_par context_parallelism", "strategy.megatron.context_parallel", ""},
     {"ring_attention ulysses cp_comm_type context_parallel_comm", "strategy.megatron.context_exchange",
      "\"ring\" (p2p), \"all-to-all\" (a2a, Ulysses) or \"all-gather\"; context_parallel says over how many ranks"},
-    {"hierarchical_context_parallel hierarchical_context_parallel_sizes a2a+p2p", "",
+    {"hierarchical_context_parallel hierarchical_context_parallel_sizes", "",
      "all-to-all inside of a ring; strategy.megatron.context_exchange is one of both for all context ranks"},
     {"a2a", "all-to-all", ""},
     {"zero zero_stage zero_optimization zero2 zero3 zero_2 zero_3 fsdp* fully_shard* full_shard hsdp hybrid_shard* "

@@ -82,6 +82,17 @@ void check_cache(const Table& root, const Experiment& experiment, Diagnostics& d
     diagnostics.warn(where_in(root, "workload", "kv_cache_datatype"), "kv_cache_datatype has no effect in training");
 }
 
+void check_precision(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
+  const strategy::Workload& workload = experiment.workload;
+  if (workload.has_low_products(workload.datatype) || !looks_at(experiment.strategy, "operand_scaling")) return;
+  const auto warn = [&](const char* key) {
+    diagnostics.warn(where_in(root, "workload", key),
+                     std::string(key) + " has no effect where products have the datatype: product_datatype");
+  };
+  if (workload.scaling != strategy::Workload{}.scaling && !workload.has_own_weights()) warn("operand_scaling");
+  if (workload.gathers_operands) warn("gather_operands");
+}
+
 void check_operations(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
   const std::vector<workload::AddedOperation>& operations = experiment.workload.operations;
   for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -99,6 +110,7 @@ void check_workload(const Table& root, const Experiment& experiment, Diagnostics
   refuse_training_of_one_byte(root, experiment, diagnostics);
   check_generated(root, experiment, diagnostics);
   check_loss(root, experiment, diagnostics);
+  check_precision(root, experiment, diagnostics);
   check_cache(root, experiment, diagnostics);
   check_operations(root, experiment, diagnostics);
 }

@@ -22,6 +22,7 @@ COMMANDS = {
     "training.h5": ("run", "training.toml"),
     "direct.h5": ("run", "training.toml", "--set", "collectives.all_reduce=direct"),
     "folded.h5": ("run", "training.toml", *FOLDED),
+    "serving.h5": ("run", "generation.toml", "--set", "workload.phase=prompt-and-generation"),
     "t3.h5": ("run", "t3.toml"),
     "package.h5": ("run", "mcm.toml"),
     "learning.h5": ("run", "train.toml"),

@@ -225,7 +225,7 @@ TEST_CASE("the machine is the one that is named, or the one whose device the fil
   const auto request = on("");
   CHECK(imported({{"job.sh", small_job}}, request)
             .errors.front()
-            .find("job.sh:1:1: which machine? the files name none: --machine NAME, known: a100-80g-cluster") == 0);
+            .find("job.sh:1:1: which machine? the files name none: --machine NAME, known: a100-40g-cluster") == 0);
   CHECK(imported({{"job_h100.sh", small_job}}, request).value("machine.name") == "\"h100-cluster\"");
   CHECK(imported({{"job.sh", small_job + "# on V100\n"}}, request).value("machine.name") == "\"v100-cluster\"");
   CHECK(imported({{"job.sh", small_job}}, on("h200-clutser")).errors.front().find("unknown machine \"h200-clutser\"") !=
