@@ -66,7 +66,7 @@ class Table {
                  for (const Row& row : rows) {
                    const std::string_view value = get(row);
                    std::memset(to, 0, room);
-                   std::memcpy(to, value.data(), value.size() < room ? value.size() : room);
+                   if (!value.empty()) std::memcpy(to, value.data(), value.size() < room ? value.size() : room);
                    to += row_bytes;
                  }
                });

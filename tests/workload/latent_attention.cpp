@@ -153,7 +153,8 @@ TEST_CASE("FLOP of latent attention: by the dimensions, and by the operators") {
     shape.context = 10;
     if (phase == Phase::generation) shape.sequence = 1;
     Int128 sum = 0;
-    for (const OperatorSet* section : transformer_layer(model, shape).in_order()) sum += total_flops(section->forward);
+    const LayerOperators layer = transformer_layer(model, shape);
+    for (const OperatorSet* section : layer.in_order()) sum += total_flops(section->forward);
     CHECK(forward_flops(model, shape.sequence, 10, phase).layers == sum);
   }
   // A token: 64 x 52 down, 32 x 96 and 12 x 144 up, 80 x 64 and 3 x 64 x 96; two FLOP each; scores and context of
