@@ -51,13 +51,6 @@ std::int64_t sent(const std::vector<ExchangeStep>& steps) {
                          [](std::int64_t sum, const ExchangeStep& step) { return sum + step.bytes; });
 }
 
-const Operator& operator_named(const std::vector<Operator>& operators, const std::string& name,
-                               std::size_t number = 0) {
-  for (const Operator& op : operators)
-    if (op.name == name && number-- == 0) return op;
-  throw InternalError("there is no " + name);
-}
-
 constexpr auto schemes = {ContextExchange::ring, ContextExchange::all_to_all, ContextExchange::all_gather};
 
 }  // namespace
@@ -90,13 +83,13 @@ TEST_CASE(
     CHECK(op.n == keys);
     CHECK(op.visible == 24 * pairs);
   };
-  is(operator_named(set.forward, "attention", 0), 16, 16, 16 * 17 / 2);
-  is(operator_named(set.forward, "attention", 1), 16, 8, 16 * 8);
-  is(operator_named(set.forward, "attention", 2), 8, 16, 8 * 16);
+  is(named(set.forward, "attention", 0), 16, 16, 16 * 17 / 2);
+  is(named(set.forward, "attention", 1), 16, 8, 16 * 8);
+  is(named(set.forward, "attention", 2), 8, 16, 8 * 16);
   // Backward they come in the other order.
-  is(operator_named(set.input_gradient, "attention dgrad", 0), 8, 16, 8 * 16);
-  is(operator_named(set.input_gradient, "attention dgrad", 1), 16, 8, 16 * 8);
-  is(operator_named(set.input_gradient, "attention dgrad", 2), 16, 16, 16 * 17 / 2);
+  is(named(set.input_gradient, "attention dgrad", 0), 8, 16, 8 * 16);
+  is(named(set.input_gradient, "attention dgrad", 1), 16, 8, 16 * 8);
+  is(named(set.input_gradient, "attention dgrad", 2), 16, 16, 16 * 17 / 2);
 }
 
 TEST_CASE("context parallelism: what goes round is keys and values, and backward their gradients too") {
@@ -125,12 +118,12 @@ TEST_CASE("context parallelism: outputs of a ring's steps are merged by their st
     CHECK(op.bytes_read == read);
     CHECK(op.bytes_written == written);
   };
-  moves(operator_named(set.forward, "softmax statistics"), statistics, statistics);
-  moves(operator_named(set.forward, "merged statistics", 0), 2 * statistics, statistics);
-  moves(operator_named(set.forward, "merged statistics", 1), statistics, statistics / 2);
-  moves(operator_named(set.forward, "merged output", 0), output + 2 * statistics, output);
-  moves(operator_named(set.forward, "merged output", 1), 2 * output + 2 * statistics, output);
-  moves(operator_named(set.forward, "merged output", 2), output + statistics, output / 2);
+  moves(named(set.forward, "softmax statistics"), statistics, statistics);
+  moves(named(set.forward, "merged statistics", 0), 2 * statistics, statistics);
+  moves(named(set.forward, "merged statistics", 1), statistics, statistics / 2);
+  moves(named(set.forward, "merged output", 0), output + 2 * statistics, output);
+  moves(named(set.forward, "merged output", 1), 2 * output + 2 * statistics, output);
+  moves(named(set.forward, "merged output", 2), output + statistics, output / 2);
 }
 
 TEST_CASE("context parallelism: the other exchanges move heads, or gather keys and values") {
@@ -138,7 +131,7 @@ TEST_CASE("context parallelism: the other exchanges move heads, or gather keys a
   const OperatorSet heads = core(grouped(), shape_of(48, 2, ContextExchange::all_to_all));
   CHECK(sent(heads.exchange_steps) == 2 * queries + 2 * keys);  // Q, K, V, and the output back
   CHECK(sent(heads.gradient_exchange_steps) == 2 * queries + 2 * keys);
-  const Operator& attention = operator_named(heads.forward, "attention");
+  const Operator& attention = named(heads.forward, "attention");
   CHECK(attention.batch == 3 * 4);
   CHECK(attention.m == 48);
   CHECK(attention.bytes_read == queries + 2 * keys);  // as many numbers, of half of the heads
@@ -176,7 +169,7 @@ TEST_CASE("context parallelism: under a window a rank sees less, and all togethe
   CHECK(gathered == products * pairs);
   CHECK(visible(core(model, shape_of(48, 2, ContextExchange::all_to_all)).forward) == products * pairs / 2);
   // A piece of 8 tokens reads the 4 before it as well.
-  CHECK(operator_named(core(model, shape_of(48, 3, ContextExchange::all_gather, 1)).forward, "attention").n == 12);
+  CHECK(named(core(model, shape_of(48, 3, ContextExchange::all_gather, 1)).forward, "attention").n == 12);
   CHECK_THROWS_AS(core(model, shape_of(48, 3, ContextExchange::ring)), InputError);
 }
 

@@ -5,28 +5,6 @@ namespace tessera::workload {
 namespace {
 namespace expert_families {
 
-struct Reading {
-  Model model;
-  Names errors, warnings;
-};
-
-Reading read(const std::string& json) {
-  config::Diagnostics diagnostics;
-  Reading reading;
-  reading.model = read_hugging_face(json, "config.json", diagnostics);
-  reading.errors = diagnostics.errors();
-  reading.warnings = diagnostics.warnings();
-  return reading;
-}
-
-/// Without error or warning.
-Model model_of(const std::string& json) {
-  const Reading reading = read(json);
-  REQUIRE(reading.errors == Names{});
-  REQUIRE(reading.warnings == Names{});
-  return reading.model;
-}
-
 double billions(std::int64_t parameters) { return static_cast<double>(parameters) / 1e9; }
 
 const std::string deepseek_v2 = R"({"model_type": "deepseek_v2", "hidden_size": 5120, "num_hidden_layers": 60,
@@ -38,7 +16,7 @@ const std::string deepseek_v2 = R"({"model_type": "deepseek_v2", "hidden_size": 
     "seq_aux": true, "ep_size": 1, "rope_theta": 10000, "rms_norm_eps": 1e-06)";
 
 TEST_CASE("DeepSeek-V2: latent attention, a dense layer first, groups of experts") {
-  const Model model = model_of(deepseek_v2 + "}");
+  const Model model = model_from_config(deepseek_v2 + "}");
   CHECK(parameter_count(model) == 235'741'434'880);
   // DeepSeek-AI 2024 (arXiv 2405.04434): 21B are activated for a token.
   CHECK(billions(active_parameter_count(model)) == Approx(21.4).margin(0.1));
@@ -54,7 +32,7 @@ TEST_CASE("DeepSeek-V2: latent attention, a dense layer first, groups of experts
   LayerShape shape;
   shape.sequence = 1;
   CHECK(kv_cache_bytes(model, shape) == 2 * 576);
-  CHECK(read(deepseek_v2 + ",\n\"attention_bias\": true}").errors ==
+  CHECK(read_config(deepseek_v2 + ",\n\"attention_bias\": true}").errors ==
         Names{"config.json:8:1: \"attention_bias\": true changes the computation and is not modelled, allowed: false"});
 }
 
@@ -71,7 +49,9 @@ TEST_CASE("DeepSeek-V3: 37 of 671 B for a token; its own code and its FP8 are ac
   static_cast<void>(read_hugging_face(text, "c.json", diagnostics));
   CHECK(diagnostics.warnings() == Names{"c.json:1:2: \"quantization_config\": published weights are fp8; here they "
                                         "have the datatype of the workload"});
-  CHECK(read(deepseek_v2 + R"(, "auto_map": {"AutoConfig": "configuration_other.OtherConfig"}})").errors.size() == 1);
+  CHECK(
+      read_config(deepseek_v2 + R"(, "auto_map": {"AutoConfig": "configuration_other.OtherConfig"}})").errors.size() ==
+      1);
 }
 
 TEST_CASE("Qwen 1.5 and 3 with experts: shared expert behind a gate; norms of heads") {
@@ -81,14 +61,14 @@ TEST_CASE("Qwen 1.5 and 3 with experts: shared expert behind a gate; norms of he
     "decoder_sparse_step": 1, "norm_topk_prob": false, "output_router_logits": false, "router_aux_loss_coef": 0.001,
     "use_sliding_window": false, "sliding_window": 32768, "max_window_layers": 21, "rope_theta": 1000000.0,
     "tie_word_embeddings": false, "rms_norm_eps": 1e-06)";
-  const Model model = model_of(qwen + "}");
+  const Model model = model_from_config(qwen + "}");
   CHECK(parameter_count(model) == 14'315'784'192);  // Hugging Face Qwen/Qwen1.5-MoE-A2.7B
   CHECK(layer_kinds(model) == 1);
   CHECK(std::vector{model.ffn_hidden, model.shared_experts, model.shared_ffn_hidden} ==
         std::vector<std::int64_t>{1408, 1, 5632});
   CHECK(model.shared_gate);
   CHECK(model.qkv_bias);
-  CHECK(read(qwen + R"(, "mlp_only_layers": [3, 5]})").model.layer_sequence ==
+  CHECK(read_config(qwen + R"(, "mlp_only_layers": [3, 5]})").model.layer_sequence ==
         Names{"moe * 3", "dense", "moe", "dense", "moe * 15"});
   const Model three = model_named("qwen3-30b-a3b.json");
   CHECK(three.query_key_norm == QueryKeyNorm::shared);
@@ -103,7 +83,7 @@ TEST_CASE("gpt-oss: every other layer has a window; sinks, and biases everywhere
   CHECK(layer_kind(model, kind_of(model, 35)).sliding_window == 0);
   // OpenAI 2025 (arXiv 2508.10925), table 1: 5.13 B, without the embedding.
   CHECK(billions(active_parameter_count(model) - model.hidden * model.vocabulary) == Approx(5.13).margin(0.01));
-  const Model small = model_of(R"({"model_type": "gpt_oss", "hidden_size": 2880, "num_hidden_layers": 24,
+  const Model small = model_from_config(R"({"model_type": "gpt_oss", "hidden_size": 2880, "num_hidden_layers": 24,
     "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 64, "intermediate_size": 2880,
     "num_local_experts": 32, "num_experts_per_tok": 4, "vocab_size": 201088, "sliding_window": 128,
     "attention_bias": true, "initial_context_length": 4096, "swiglu_limit": 7.0})");
@@ -121,7 +101,8 @@ TEST_CASE("Llama 4: a chunk and rotary positions in three of four layers; every 
   CHECK(full.rotary_fraction == 0);
   CHECK(full.scaled_queries);
   CHECK(billions(active_parameter_count(scout)) == Approx(17.2).margin(0.1));  // "17B"
-  const Model maverick = model_of(R"({"model_type": "llama4_text", "hidden_size": 5120, "num_hidden_layers": 48,
+  const Model maverick =
+      model_from_config(R"({"model_type": "llama4_text", "hidden_size": 5120, "num_hidden_layers": 48,
     "num_attention_heads": 40, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 8192,
     "intermediate_size_mlp": 16384, "num_local_experts": 128, "num_experts_per_tok": 1, "interleave_moe_layer_step": 2,
     "attention_chunk_size": 8192, "use_qk_norm": false, "vocab_size": 202048, "max_position_embeddings": 1048576,
@@ -135,7 +116,7 @@ TEST_CASE("Llama 4: a chunk and rotary positions in three of four layers; every 
 }
 
 TEST_CASE("GLM-4.5-Air: a dense layer first, biases of queries, keys and values, half of a head turned") {
-  const Model model = model_of(R"({"model_type": "glm4_moe", "hidden_size": 4096, "num_hidden_layers": 46,
+  const Model model = model_from_config(R"({"model_type": "glm4_moe", "hidden_size": 4096, "num_hidden_layers": 46,
     "num_attention_heads": 96, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 10944,
     "moe_intermediate_size": 1408, "n_routed_experts": 128, "num_experts_per_tok": 8, "n_shared_experts": 1,
     "first_k_dense_replace": 1, "n_group": 1, "topk_group": 1, "norm_topk_prob": true, "routed_scaling_factor": 1.0,

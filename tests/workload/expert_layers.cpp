@@ -22,12 +22,7 @@ qkv_bias = false
 dropout = false
 )";
 
-Model model_of(const std::string& more) {
-  config::Diagnostics diagnostics;
-  const Model model = read_model_file(experts_model + more, "m.toml", diagnostics);
-  REQUIRE(diagnostics.errors() == Names{});
-  return model;
-}
+Model model_of(const std::string& more) { return model_from(experts_model + more); }
 
 LayerShape shape_of(std::int64_t tensor) {
   LayerShape shape;

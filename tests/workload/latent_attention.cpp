@@ -27,13 +27,6 @@ qkv_bias = false
 dropout = false
 )";
 
-Model model_of(const std::string& toml) {
-  config::Diagnostics diagnostics;
-  const Model model = read_model_file(toml, "m.toml", diagnostics);
-  REQUIRE(diagnostics.errors() == Names{});
-  return model;
-}
-
 LayerShape shape_of(std::int64_t tensor) {
   LayerShape shape;
   shape.sequence = 10;
@@ -47,7 +40,7 @@ std::vector<std::int64_t> sizes(const Operator& op) { return {op.batch, op.m, op
 using Sizes = std::vector<std::int64_t>;
 
 TEST_CASE("parameters of latent attention: what compresses is on every tensor rank, what expands is cut") {
-  const Model model = model_of(latent_model);
+  const Model model = model_from(latent_model);
   // Down: 64 x 32 + 64 x (12 + 8), norms of 32 and 12; up: 32 x 96 + 12 x 144; projection 80 x 64.
   const std::int64_t down = 2048 + 1280 + 44, up = 3072 + 1728 + 5120;
   // Two norms of 64, and an MLP of three matrices of 64 x 96.
@@ -59,7 +52,7 @@ TEST_CASE("parameters of latent attention: what compresses is on every tensor ra
 }
 
 TEST_CASE("latent attention in training, one of two tensor ranks: ranks gather what is compressed") {
-  const LayerOperators layer = transformer_layer(model_of(latent_model), shape_of(2));
+  const LayerOperators layer = transformer_layer(model_from(latent_model), shape_of(2));
   // Own tokens: 5 of 10.
   CHECK(names_of(layer.attention_norm.forward) ==
         Names{"attention norm", "query down", "key-value down", "compressed query norm", "compressed key-value norm"});
@@ -97,7 +90,7 @@ TEST_CASE("latent attention in FP8 keeps operands of a byte, but for norms' inpu
   LayerShape shape = shape_of(2);
   shape.datatype = "bf16";
   shape.stack = &stack;
-  const LayerOperators layer = transformer_layer(model_of(latent_model), shape);
+  const LayerOperators layer = transformer_layer(model_from(latent_model), shape);
   CHECK(named(layer.attention_norm.forward, "query down").datatype == "fp8");
   CHECK(layer.attention_norm.kept() == 5 * (2 * 64 + 64 + 2 * (32 + 12)));
   CHECK(layer.qkv.kept() == 5 * (32 + 12));
@@ -108,7 +101,7 @@ TEST_CASE("latent attention in FP8 keeps operands of a byte, but for norms' inpu
 TEST_CASE("latent attention without a rank of queries gathers the hidden elements too") {
   std::string direct = latent_model;
   direct.replace(direct.find("query_rank = 32"), 15, "query_rank = 0");
-  const LayerOperators layer = transformer_layer(model_of(direct), shape_of(2));
+  const LayerOperators layer = transformer_layer(model_from(direct), shape_of(2));
   CHECK(names_of(layer.attention_norm.forward) ==
         Names{"attention norm", "key-value down", "compressed key-value norm"});
   CHECK(layer.qkv.whole_input == 64 + 12 + 8);
@@ -117,7 +110,7 @@ TEST_CASE("latent attention without a rank of queries gathers the hidden element
 }
 
 TEST_CASE("latent attention in generation: keys and values stay compressed, and every rank keeps them") {
-  const Model model = model_of(latent_model);
+  const Model model = model_from(latent_model);
   LayerShape shape = shape_of(2);
   shape.sequence_parallel = false;
   shape.phase = Phase::generation;
@@ -145,7 +138,7 @@ TEST_CASE("latent attention in generation: keys and values stay compressed, and 
 }
 
 TEST_CASE("FLOP of latent attention: by the dimensions, and by the operators") {
-  const Model model = model_of(latent_model);
+  const Model model = model_from(latent_model);
   for (const Phase phase : {Phase::training, Phase::prompt, Phase::generation}) {
     LayerShape shape = shape_of(1);
     shape.flash_attention = false;  // all scores, as the dimensions count them

@@ -9,12 +9,7 @@ const std::string plain =
     "name = \"m\"\nlayers = 2\nhidden = 64\nheads = 4\nkv_heads = 2\nffn_hidden = 96\ngated_mlp = true\nvocabulary = "
     "100\nposition = \"rotary\"\nnorm = \"rmsnorm\"\nbias = false\nqkv_bias = false\ndropout = false\n";
 
-Model model_of(const std::string& more) {
-  config::Diagnostics diagnostics;
-  const Model model = read_model_file(plain + more, "m.toml", diagnostics);
-  REQUIRE(diagnostics.errors() == Names{});
-  return model;
-}
+Model model_of(const std::string& more) { return model_from(plain + more); }
 
 /// 8 tokens on two tensor ranks: 2 heads, 1 of keys and values, 48 columns of the MLP.
 LayerShape shape_of(bool sequence_parallel = false) {

@@ -34,6 +34,14 @@ inline Model model_named(const std::string& file) {
   return model;
 }
 
+/// Of a model file in TOML, read without error.
+inline Model model_from(const std::string& toml) {
+  config::Diagnostics diagnostics;
+  const Model model = read_model_file(toml, "m.toml", diagnostics);
+  REQUIRE(diagnostics.errors() == std::vector<std::string>{});
+  return model;
+}
+
 /// Errors of a model file in TOML.
 inline std::vector<std::string> errors_of(const std::string& text, const std::string& file = "m.toml") {
   config::Diagnostics diagnostics;
@@ -52,9 +60,10 @@ inline LayerShape shape_of_paper(std::int64_t micro_batch, bool sequence_paralle
   return shape;
 }
 
-inline const Operator& named(const std::vector<Operator>& operators, const std::string& name) {
+/// The first of a name, or the one behind `number` others of it.
+inline const Operator& named(const std::vector<Operator>& operators, const std::string& name, std::size_t number = 0) {
   for (const Operator& op : operators) {
-    if (op.name == name) return op;
+    if (op.name == name && number-- == 0) return op;
   }
   FAIL("there is no operator \"" << name << "\"");
   return operators.front();
@@ -82,6 +91,15 @@ inline ConfigReading read_config(const std::string& json) {
   reading.errors = diagnostics.errors();
   reading.warnings = diagnostics.warnings();
   return reading;
+}
+
+/// Of a Hugging Face configuration that is read without error or warning.
+inline Model model_from_config(const std::string& json) {
+  const ConfigReading reading = read_config(json);
+  CAPTURE(json);
+  REQUIRE(reading.errors == Names{});
+  REQUIRE(reading.warnings == Names{});
+  return reading.model;
 }
 
 }  // namespace tessera::workload

@@ -19,7 +19,7 @@ std::map<std::string, std::int64_t> counts_of_readme() {
   return counts;
 }
 
-TEST_CASE("every model has the published number of parameters within 1 %, and a source") {
+TEST_CASE("every model has the published number of parameters within 1 %, its config.json to the last, and a source") {
   const auto readme = counts_of_readme();
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(models_folder)) {
@@ -34,6 +34,7 @@ TEST_CASE("every model has the published number of parameters within 1 %, and a 
     REQUIRE(readme.count(file) == (json ? 1 : 0));
     const std::int64_t published = json ? readme.at(file) : model.published_parameters;
     REQUIRE(published > 0);
+    if (json) CHECK(parameter_count(model) == published);  // files that were published state it to the last one
     CHECK(static_cast<double>(parameter_count(model)) == Approx(static_cast<double>(published)).epsilon(0.01));
   }
   CHECK(files >= 25);
@@ -46,19 +47,9 @@ TEST_CASE("Mega-GPT-2 with T3's 74 layers: by hand") {
 }
 
 TEST_CASE("counts that are known to the last parameter") {
-  CHECK(parameter_count(model_named("gpt2.json")) == 124'439'808);
-  CHECK(parameter_count(model_named("llama-2-7b-hf.json")) == 6'738'415'616);
   CHECK(parameter_count(model_named("llama2-70b.toml")) == 68'976'648'192);
   CHECK(parameter_count(model_named("llama3-70b.toml")) == 70'553'706'496);
   CHECK(parameter_count(model_named("bloom-176b.toml")) == 176'247'271'424);
-  CHECK(parameter_count(model_named("bert-large-uncased.json")) == 336'226'108);
-  CHECK(parameter_count(model_named("mixtral-8x7b-v0.1.json")) == 46'702'792'704);
-  CHECK(parameter_count(model_named("deepseek-v3.json")) == 671'026'404'352);
-  CHECK(parameter_count(model_named("deepseek-v2-lite.json")) == 15'706'484'224);
-  CHECK(parameter_count(model_named("qwen3-30b-a3b.json")) == 30'532'122'624);
-  CHECK(parameter_count(model_named("qwen3-235b-a22b.json")) == 235'093'634'560);
-  CHECK(parameter_count(model_named("gpt-oss-120b.json")) == 116'829'156'672);
-  CHECK(parameter_count(model_named("llama4-scout.json")) == 107'769'861'120);
   // Jiang et al. 2024: a token uses 12.9 of 46.7 billion.
   CHECK(static_cast<double>(active_parameter_count(model_named("mixtral-8x7b.toml"))) == Approx(12.9e9).epsilon(0.01));
 }
