@@ -65,6 +65,26 @@ TEST_CASE("a gate's own linear layer sums its input gradient over the tensor ran
   }
 }
 
+TEST_CASE("a tensor of each shape of weight is kept for autograd, however many layers have it") {
+  // Of h = 1024 on two ranks: 3 h x h / 2 of qkv, h x h / 2 of the projection, 4 h x h / 2 of either side of the MLP,
+  // 6 h^2 elements of 2 B; two layers of a stage have the same. The last stage has 51200 / 2 x h of the logits as well.
+  TestJob job(4, gpt(4, 1024, 16), 1);
+  const auto buffers = [&](const std::string& keys, program::DeviceId device) {
+    const Plan plan = job.plan("tensor = 2\npipeline = 2\n" + keys);
+    job.diagnostics.throw_if_errors();
+    return at_peak(plan.program, device, program::MemoryCategory::buffers);
+  };
+  const std::string unused = "unused_gradients = true\n";
+  CHECK(buffers(unused, 0) - buffers("", 0) == 2 * 6 * 1024 * 1024);
+  CHECK(buffers(unused, 2) - buffers("", 2) == 2 * (6 * 1024 + 25600) * 1024);
+  // Where another kernel adds gradients up, autograd has that of the weight itself.
+  const std::string apart = "fused_gradient_accumulation = false\n";
+  CHECK(buffers(unused + apart, 0) == buffers(apart, 0));
+  CHECK(job.diagnostics.warnings() ==
+        std::vector<std::string>{
+            "strategy.toml:3:20: unused_gradients has no effect without fused_gradient_accumulation"});
+}
+
 TEST_CASE("weights are gathered beside the first forward pass, instead of behind the update") {
   const std::string cut = "distributed_optimizer = true\ngradient_precision = \"fp16\"\n";
   const std::string beside = "overlap_parameter_gathering = true\n";

@@ -283,12 +283,15 @@ void Checker::warn_of_idle_keys() {
   warn_if_given("optimizer", &Options::update, where);
   if (options_.shards_parameters()) warn_if_given("reshard_after_forward", &Options::reshard_after_forward, where);
   warn_if_given("fused_gradient_accumulation", &Options::fused_gradient_accumulation, where);
+  warn_if_given("unused_gradients", &Options::unused_gradients, where);
   if (job_.workload.phase != workload::Phase::generation) return;
   warn_if_given("schedule", &Options::schedule, "in generation");
   warn_if_given("exchange_overhead", &Options::exchange_overhead, "in generation");
 }
 
 void Checker::check_phase() {
+  if (cut_.training() && !options_.fused_gradient_accumulation)
+    warn_if_given("unused_gradients", &Options::unused_gradients, "without fused_gradient_accumulation");
   if (cut_.training() && !options_.distributed_optimizer)
     warn_if_given("overlap_parameter_gathering", &Options::overlap_parameter_gathering,
                   "without distributed_optimizer");

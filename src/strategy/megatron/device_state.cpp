@@ -1,6 +1,8 @@
 #include "device_state.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "loans.hpp"
 #include "tessera/program/held_state.hpp"
@@ -62,6 +64,36 @@ std::int64_t pass_buffers(const Cut& cut) {
 
 namespace {
 
+/// Tensors that autograd gets in the place of gradients, which a GEMM has added to the buffer already.
+class UnusedGradients {
+ public:
+  void see(const workload::OperatorSet& section) {
+    for (const workload::Operator& op : section.weight_gradient)
+      if (op.kind == workload::OperatorKind::gemm) shapes_.emplace(op.m, op.n);
+  }
+  [[nodiscard]] std::int64_t elements() const {
+    std::int64_t sum = 0;
+    for (const auto& [rows, columns] : shapes_) sum += rows * columns;
+    return sum;
+  }
+
+ private:
+  std::set<std::pair<std::int64_t, std::int64_t>> shapes_;
+};
+
+std::int64_t unused_gradients(const Cut& cut, std::uint32_t stage) {
+  if (!cut.training() || !cut.options.unused_gradients || !cut.options.fused_gradient_accumulation) return 0;
+  UnusedGradients unused;
+  for (std::uint32_t kind = 0; kind < workload::layer_kinds(*cut.model); ++kind) {
+    if (layers_of(cut, stage, kind) == 0) continue;
+    const workload::LayerOperators layer = cut.layer(kind, 0);
+    for (const workload::OperatorSet* section : layer.in_order()) unused.see(*section);
+  }
+  for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk)
+    if (cut.has_head(stage, chunk)) unused.see(workload::head_operators(*cut.model, cut.layer_shape(0, 0)).logits);
+  return cut.element() * unused.elements();
+}
+
 /// Of weights that are gathered: two casts of those of a layer, the largest one.
 std::int64_t cast_buffers(const Cut& cut) {
   const Workload& workload = *cut.workload;
@@ -99,7 +131,8 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
           workload::kv_cache_bytes(model, cut.core_shape(kind, 0, cut.context() / cut.options.context_parallel),
                                    layers_of(cut, stage, kind) * cut.micro_batches);
   }
-  state.buffers = pass_buffers(cut) + unit_buffers(cut, stage) + part_buffers(cut) + cast_buffers(cut);
+  state.buffers = pass_buffers(cut) + unit_buffers(cut, stage) + part_buffers(cut) + cast_buffers(cut) +
+                  unused_gradients(cut, stage);
   return state;
 }
 

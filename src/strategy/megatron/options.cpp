@@ -239,6 +239,10 @@ void add_gradients(config::Schema<Options>& s) {
   s.boolean("fused_gradient_accumulation", &Options::fused_gradient_accumulation,
             "the weight-gradient GEMM adds to that buffer itself")
       .otherwise("true");
+  s.boolean("unused_gradients", &Options::unused_gradients,
+            "of fused_gradient_accumulation: autograd is handed a tensor of each weight's shape in the datatype, of "
+            "which the first one of each shape is kept (Transformer Engine 2, Megatron-Core 0.14)")
+      .otherwise("false");
 }
 
 void add_experts(config::Schema<Options>& s) {

@@ -111,6 +111,7 @@ struct Options {
   bool overlap_tensor_communication = true;  ///< of the backward pass, beside the weight gradient
   bool user_buffers = false;                 ///< with sequence parallelism: products and their collectives in chunks
   bool fused_gradient_accumulation = true;   ///< the weight-gradient GEMM adds to the gradient buffer
+  bool unused_gradients = false;             ///< a tensor of each shape of weight is kept that autograd is handed
   std::int64_t gradient_bytes = 4;           ///< per element of the gradient buffer
   std::int64_t reduction_bytes = 0;          ///< per element of what is summed over the replicas; 0: gradient_bytes
   bool all_reduce_gradients = false;         ///< even where the distributed optimizer wants a part of the sums alone
