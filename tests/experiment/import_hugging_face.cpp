@@ -55,6 +55,11 @@ TEST_CASE("what the family refuses is refused at its key, and phases have the ke
   const auto generation = imported({{"config.json", small_llama}}, request);
   CHECK(generation.errors == FaceLines{});
   CHECK(generation.text.find("recomputation") == std::string::npos);
+  // Prompts and what is made of them have no state of an optimizer either, and no sequence to cut.
+  request.settings = {parse_setting("workload.phase=prompt-and-generation"), parse_setting("workload.generated=8")};
+  const auto both = imported({{"config.json", small_llama}}, request);
+  CHECK(both.errors == FaceLines{});
+  CHECK(both.text.find("sequence_parallel") == std::string::npos);
   CHECK(imported({{"config.json", small_llama}}, {}).errors.front().find("config.json:1:1: which machine?") == 0);
 }
 

@@ -152,27 +152,27 @@ TEST_CASE("variables, nodes and keys of the request win over the script") {
 }
 
 TEST_CASE("options that change the computation and cannot be said are refused by name, or left out on request") {
-  const Lines two = errors_with("--qk-layernorm --fp32-residual-connection");
+  const Lines two = errors_with("--moe-latent-size 512 --fp32-residual-connection");
   REQUIRE(two.size() == 2);
-  CHECK(
-      two[0] ==
-      "job.sh:17:49: --qk-layernorm: not modelled: norms of queries and keys; --without --qk-layernorm leaves it out");
+  CHECK(two[0] ==
+        "job.sh:17:49: --moe-latent-size: not modelled: experts over a compressed hidden state; --without "
+        "--moe-latent-size leaves it out");
   CHECK(two[1].find("--fp32-residual-connection: not modelled: residuals in FP32") != std::string::npos);
   CHECK(errors_with("--normalization LayerNormX").size() == 1);
   CHECK(errors_with("--recompute-granularity full --recompute-num-layers 3").size() == 1);
   CHECK(errors_with("--recompute-granularity full --recompute-method some --recompute-num-layers 3").size() == 1);
   auto request = on("h100-cluster");
-  request.without = {"--qk-layernorm"};
-  const auto made = imported({{"job.sh", with("--qk-layernorm")}}, request);
+  request.without = {"--fp32-residual-connection"};
+  const auto made = imported({{"job.sh", with("--fp32-residual-connection")}}, request);
   CHECK(made.errors == Lines{});
-  CHECK(made.text.find("# Left out on request, although it changes the computation: --qk-layernorm.") !=
+  CHECK(made.text.find("# Left out on request, although it changes the computation: --fp32-residual-connection.") !=
         std::string::npos);
 }
 
 TEST_CASE("what other tools' words call not modelled is refused, and what they translate is taken over") {
   // Holds whatever of it is modelled by now: such an option is one or the other.
-  const std::vector<std::pair<std::string, std::string>> options{
-      {"--context-parallel-size", "2"}, {"--multi-latent-attention", ""}, {"--mtp-num-layers", "1"}};
+  const std::vector<std::pair<std::string, std::string>> options{{"--context-parallel-size", "2"},
+                                                                 {"--mtp-num-layers", "1"}};
   for (const auto& [option, value] : options) {
     INFO(option);
     const Lines errors = errors_with(option + " " + value);
@@ -271,6 +271,46 @@ TEST_CASE("the first n layers of a chunk that run again, or groups of n, are tak
   CHECK(uniform.value("strategy.recomputed_layers") == "2");
   CHECK(uniform.value("strategy.recomputation_method") == "\"uniform\"");
   CHECK(made("uniform --recompute-num-layers 1").text.find("recomputed_layers") == std::string::npos);
+}
+
+TEST_CASE("modules of a layer that run again become its sections") {
+  const auto made = [](const std::string& options) {
+    return imported({{"job.sh", with("--recompute-granularity selective --recompute-modules " + options)}},
+                    on("h100-cluster"));
+  };
+  CHECK(made("core_attn").value("strategy.recomputation") == "\"selective\"");
+  const auto several = made("mlp layernorm");
+  CHECK(several.errors == Lines{});
+  CHECK(several.value("strategy.recomputed_sections") ==
+        R"(["fc1", "activation", "fc2", "attention_norm", "mlp_norm"])");
+  CHECK(made("core_attn,layernorm").text.find("# Megatron core keeps what core_attn makes") != std::string::npos);
+  CHECK(made("moe_act").errors.front().find("--recompute-modules moe_act: not modelled: ") != std::string::npos);
+  CHECK(made("nonesuch").errors.front().find("--recompute-modules nonesuch: not modelled: no module") !=
+        std::string::npos);
+  // Layers with experts and without run the sections of an MLP alike, so neither can be meant alone.
+  const std::string experts = " --num-experts 8 --moe-router-topk 2";
+  CHECK(made("moe" + experts).errors == Lines{});
+  CHECK(made("mlp" + experts).errors.front().find("sections are those of all layers") != std::string::npos);
+  CHECK(made("moe" + experts + " --moe-layer-freq 2").errors.front().find("sections are those of all layers") !=
+        std::string::npos);
+  CHECK(made("moe").errors.front().find("the model has no experts") != std::string::npos);
+}
+
+TEST_CASE("norms of queries and keys, and latent attention") {
+  CHECK(imported({{"job.sh", with("--qk-layernorm")}}, on("h100-cluster")).value("model.query_key_norm") ==
+        "\"shared\"");
+  const auto made = imported({{"job.sh", with("--multi-latent-attention --qk-layernorm --q-lora-rank 768 "
+                                              "--kv-lora-rank 512 --qk-head-dim 128 --v-head-dim 128")}},
+                             on("h100-cluster"));
+  CHECK(made.errors == Lines{});
+  REQUIRE(made.built != nullptr);
+  CHECK(made.value("model.head_dim") ==
+        "192");  // 128, and 64 that positions turn, when --qk-pos-emb-head-dim is absent
+  const workload::Model& model = *made.built->model;
+  // Queries 2048 x 768, their norm, 768 x 16 x 192; keys and values 2048 x (512 + 64), the norm of 512, 512 x 16 x
+  // (128 + 128); the projection 16 x 128 x 2048. Beside it an MLP of 8,192 and two norms.
+  const std::int64_t h = 2048, latent = h * 768 + 768 + 768 * 16 * 192 + h * 576 + 512 + 512 * 16 * 256 + 16 * 128 * h;
+  CHECK(workload::parameter_count(model) == 24 * (latent + 3 * h * 8192 + 2 * h) + 2 * 32000 * h + h);
 }
 
 TEST_CASE("what options together make is left out on request as well") {

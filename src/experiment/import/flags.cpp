@@ -36,12 +36,6 @@ const FlagRow* row_of(std::string_view name) {
   return found == flag_rows().end() ? nullptr : &*found;
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 bool says_no(const std::string& value) {
   constexpr std::array words{"false", "no", "none", "null", "off", "0", "0.0", "[]"};
   return std::ranges::find(words, lower(value)) != words.end();
@@ -194,6 +188,12 @@ class Converter {
 
 }  // namespace
 
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
 Flag make_flag(std::string_view given, std::string value, config::Location where) {
   std::string name = lower(given.substr(std::min(given.find_first_not_of('-'), given.size())));
   std::ranges::replace(name, '-', '_');
@@ -203,6 +203,12 @@ Flag make_flag(std::string_view given, std::string value, config::Location where
 const Flag* find(const Flags& flags, std::string_view name) {
   const auto found = std::ranges::find(flags.rbegin(), flags.rend(), name, &Flag::name);
   return found == flags.rend() ? nullptr : &*found;
+}
+
+const Flag* first_of(const Flags& flags, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names)
+    if (const Flag* flag = find(flags, name)) return flag;
+  return nullptr;
 }
 
 bool is_on(const Flags& flags, std::string_view name) {

@@ -1,6 +1,7 @@
 // Options of Megatron-LM and its kin: what of them is a key here, what changes nothing, what cannot be said.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,9 +23,14 @@ struct Flag {
 
 [[nodiscard]] Flag make_flag(std::string_view given, std::string value, config::Location where);
 
+/// In lower case.
+[[nodiscard]] std::string lower(std::string_view text);
+
 using Flags = std::vector<Flag>;
 /// The last one of that name, as command lines take it; null where there is none.
 [[nodiscard]] const Flag* find(const Flags& flags, std::string_view name);
+/// The first of these names that is there; null where none is.
+[[nodiscard]] const Flag* first_of(const Flags& flags, std::initializer_list<std::string_view> names);
 /// Whether it is there, and not with a value that says no.
 [[nodiscard]] bool is_on(const Flags& flags, std::string_view name);
 /// A whole number of at least 1; nothing where the flag is absent or says no, and after an error.

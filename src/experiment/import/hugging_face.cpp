@@ -36,9 +36,12 @@ std::string datatype_of(const config::Table& config) {
   return "bf16";
 }
 
-bool is_set_to(const ImportRequest& request, std::string_view key, std::string_view value) {
-  return std::ranges::any_of(request.settings,
-                             [&](const Setting& one) { return one.key == key && one.value == value; });
+/// The phase that the request asks for; training where it asks for none.
+std::string phase_of(const ImportRequest& request) {
+  std::string phase = "training";
+  for (const Setting& one : request.settings)
+    if (one.key == "workload.phase") phase = one.value;
+  return phase;
 }
 
 /// A power of two of nodes on which what a parameter takes fits into 60 % of the memory: the rest is for activations.
@@ -64,10 +67,11 @@ void put_job(const ImportRequest& request, const workload::Model& model, const s
   put(draft, "strategy.tensor", open, "searched, as the other open keys are");
   put(draft, "strategy.pipeline", open);
   put(draft, "strategy.micro_batch", std::int64_t{1});
-  if (model.experts > 0) put(draft, "strategy.expert_parallel", open);
-  if (is_set_to(request, "workload.phase", "generation")) return;
+  if (workload::has_experts(model)) put(draft, "strategy.expert_parallel", open);
+  const std::string phase = phase_of(request);
+  if (phase.find("generation") != std::string::npos) return;  // a token at a time has no sequence to cut
   put(draft, "strategy.sequence_parallel", open);
-  if (is_set_to(request, "workload.phase", "prompt")) return;
+  if (phase != "training") return;
   put(draft, "strategy.recomputation", open);
   put(draft, "strategy.distributed_optimizer", devices > 1);
 }
@@ -88,8 +92,7 @@ void read_config(const ImportRequest& request, const Sources& files, Draft& draf
   // A folder of a model says nothing of a machine, whatever words are in it.
   if (request.machine.empty())
     return static_cast<void>(choose_machine(request, {{file.path, ""}}, {}, draft, diagnostics));
-  const bool trains =
-      !is_set_to(request, "workload.phase", "prompt") && !is_set_to(request, "workload.phase", "generation");
+  const bool trains = phase_of(request) == "training";
   ChosenMachine machine = choose_machine(request, files, {1, 0, 0}, draft, diagnostics);
   if (machine.name.empty()) return;
   if (machine.devices_per_node > 0 && request.nodes == 0) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "launch_layers.hpp"
+#include "launch_recomputation.hpp"
 
 namespace tessera::experiment::importing {
 namespace {
@@ -44,7 +45,7 @@ class LaunchReader {
     read_model();
     read_layer_kinds(flags_, draft_, diagnostics_);
     read_gradients();
-    read_recomputation();
+    read_recomputation(flags_, draft_, diagnostics_);
     read_cut(size);
   }
 
@@ -62,9 +63,7 @@ class LaunchReader {
     diagnostics_.error(where(), fmt::format("{} is missing: give it here, or --set {}=N", option, key));
   }
   [[nodiscard]] const Flag* first_of(std::initializer_list<std::string_view> names) const {
-    for (const std::string_view name : names)
-      if (const Flag* flag = importing::find(flags_, name)) return flag;
-    return nullptr;
+    return importing::first_of(flags_, names);
   }
   [[nodiscard]] static const DraftKey* find(const Draft& draft, std::string_view key) {
     return importing::find(draft, key);
@@ -81,8 +80,6 @@ class LaunchReader {
   void read_model();
   void read_vocabulary();
   void read_gradients();
-  void read_recomputation();
-  void read_repeated_layers();
   void read_cut(SourceSize size);
   void read_interleave(std::int64_t pipeline);
   void read_ends(std::int64_t pipeline);
@@ -97,11 +94,6 @@ class LaunchReader {
   config::Diagnostics& diagnostics_;
 };
 
-std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 void LaunchReader::read_model() {
   if (is_set("model")) return;
   put(draft_, "model.name", draft_.title);
@@ -109,11 +101,13 @@ void LaunchReader::read_model() {
   need("model.hidden", "--hidden-size");
   need("model.heads", "--num-attention-heads");
   read_vocabulary();
+  // Heads of latent attention have no groups, whatever is said of them.
   if (const auto groups = count_in(flags_, "num_query_groups", diagnostics_);
-      groups && (importing::find(flags_, "group_query_attention") == nullptr || is_on(flags_, "group_query_attention")))
+      groups && !is_on(flags_, "multi_latent_attention") &&
+      (importing::find(flags_, "group_query_attention") == nullptr || is_on(flags_, "group_query_attention")))
     put(draft_, "model.kv_heads", *groups, importing::find(flags_, "num_query_groups")->given);
   const Flag* activation = first_of({"activation", "activation_func"});
-  const std::string function = activation == nullptr ? "" : lower_case(activation->value);
+  const std::string function = activation == nullptr ? "" : lower(activation->value);
   if (is_on(flags_, "swiglu") || is_on(flags_, "gated_linear_unit") || function.find("glu") != std::string::npos)
     put(draft_, "model.gated_mlp", true,
         activation != nullptr ? activation->given + " " + activation->value : "--swiglu");
@@ -135,7 +129,7 @@ void LaunchReader::read_vocabulary() {
   }
   for (const char* name : {"tokenizer_type", "tokenizer_model", "tokenizer_name", "type", "vocab_file"}) {
     const Flag* flag = importing::find(flags_, name);
-    const std::string value = flag == nullptr ? "" : lower_case(flag->value + " " + flag->unset);
+    const std::string value = flag == nullptr ? "" : lower(flag->value + " " + flag->unset);
     for (const KnownVocabulary& known : vocabularies)
       if (value.find(known.word) != std::string::npos)
         return put(draft_, "model.vocabulary", known.tokens,
@@ -152,52 +146,11 @@ void LaunchReader::read_gradients() {
   if (datatype == nullptr) put(draft_, "workload.datatype", std::string("fp32"), "neither --bf16 nor --fp16");
   const bool is_bf16 = datatype != nullptr && std::get<std::string>(datatype->value) == "bf16";
   const Flag* sync = importing::find(flags_, "grad_sync_dtype");
-  const bool in_16 = is_on(flags_, "grad_reduce_in_bf16") || (sync != nullptr && lower_case(sync->value) != "fp32") ||
+  const bool in_16 = is_on(flags_, "grad_reduce_in_bf16") || (sync != nullptr && lower(sync->value) != "fp32") ||
                      (sync == nullptr && is_bf16 && defaults_.bf16_gradients);
   const bool in_32 = is_on(flags_, "accumulate_allreduce_grads_in_fp32") || is_on(flags_, "grad_reduce_in_fp32") ||
                      (is_bf16 && !in_16);
   put(draft_, "strategy.gradient_precision", std::string(in_32 ? "fp32" : "fp16"), in_32 ? "" : "in 16 bits");
-}
-
-void LaunchReader::read_recomputation() {
-  const Flag* granularity = first_of({"recompute_granularity", "activations_checkpoint_granularity"});
-  const bool old_style = is_on(flags_, "checkpoint_activations") ||
-                         (granularity == nullptr && is_on(flags_, "activations_checkpoint_method"));
-  std::string value = is_on(flags_, "recompute_activations") ? "selective" : old_style ? "full" : "none";
-  if (granularity != nullptr && is_on(flags_, granularity->name)) value = lower_case(granularity->value);
-  if (value != "none" && value != "selective" && value != "full")
-    return diagnostics_.error(granularity->where,
-                              fmt::format("{}: \"{}\" is not modelled, what is: none, selective, full",
-                                          granularity->given, granularity->value));
-  const Flag* modules = importing::find(flags_, "recompute_modules");
-  if (value == "selective" && modules != nullptr && lower_case(modules->value) != "core_attn")
-    diagnostics_.error(modules->where,
-                       fmt::format("{} {}: not modelled by name, only core_attn is; "
-                                   "strategy.megatron.recomputed_sections lists sections; --without {} takes core_attn",
-                                   modules->given, modules->value, modules->given));
-  put(draft_, "strategy.recomputation", value, granularity == nullptr ? "" : granularity->given);
-  if (value == "full") read_repeated_layers();
-}
-
-/// "block": the first n layers of a chunk, "uniform": all in groups of n; n is 1 where it is not given.
-void LaunchReader::read_repeated_layers() {
-  const Flag* layers = first_of({"recompute_num_layers", "activations_checkpoint_num_layers"});
-  const Flag* method = first_of({"recompute_method", "activations_checkpoint_method"});
-  const std::int64_t number =
-      layers == nullptr ? 0 : count_in(flags_, layers->name, diagnostics_).value_or(0);  // 0: not given
-  const std::string how = method != nullptr && is_on(flags_, method->name) ? lower_case(method->value) : "";
-  if (how.empty() && number > 0)
-    return diagnostics_.error(layers->where, fmt::format("{} {}: of each chunk, or of each group of layers? "
-                                                         "--recompute-method block or uniform says it; --without {} "
-                                                         "computes each again by itself",
-                                                         layers->given, number, layers->given));
-  if (!how.empty() && how != "block" && how != "uniform")
-    return diagnostics_.error(method->where, fmt::format("{}: \"{}\" is not modelled, what is: block, uniform",
-                                                         method->given, method->value));
-  if (how.empty() || (how == "uniform" && number < 2)) return;
-  put(draft_, "strategy.recomputed_layers", std::max<std::int64_t>(1, number),
-      layers == nullptr ? method->given : layers->given);
-  put(draft_, "strategy.recomputation_method", how, method->given);
 }
 
 /// Megatron-LM counts layers of a chunk, or chunks; NeMo chunks.

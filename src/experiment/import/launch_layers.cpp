@@ -72,6 +72,26 @@ std::int64_t shared_experts(const Flags& flags, std::int64_t width, config::Diag
   return 0;
 }
 
+/// Multi-head latent attention: megatron/training/arguments.py has the defaults (no rank of queries, 32 of keys and
+/// values, heads of 128 and 64 besides that positions turn). Norms of what is compressed are always there.
+void read_latent_attention(const Flags& flags, Draft& draft, config::Diagnostics& diagnostics) {
+  struct Width {
+    const char *option, *key;
+    std::int64_t otherwise;
+  };
+  std::int64_t head = 0;
+  for (const Width& width : {Width{"q_lora_rank", "model.query_rank", 0}, Width{"kv_lora_rank", "model.kv_rank", 32},
+                             Width{"qk_head_dim", "", 128}, Width{"qk_pos_emb_head_dim", "model.rotary_dim", 64},
+                             Width{"v_head_dim", "model.value_dim", 128}}) {
+    const std::int64_t columns = count_in(flags, width.option, diagnostics).value_or(width.otherwise);
+    const Flag* flag = find(flags, width.option);
+    const std::string key = width.key, note = flag == nullptr ? "its default" : flag->given;
+    if (key.empty() || key == "model.rotary_dim") head += columns;
+    if (!key.empty() && columns > 0) put(draft, key, columns, note);
+  }
+  put(draft, "model.head_dim", head, "qk_head_dim + qk_pos_emb_head_dim");
+}
+
 /// --window-size LEFT,0: tokens before a token that it attends to.
 void read_window(const Flags& flags, Draft& draft, config::Diagnostics& diagnostics) {
   const Flag* window = find(flags, "window_size");
@@ -110,6 +130,10 @@ std::vector<std::string> expert_sequence(const Flag& flag, config::Diagnostics& 
 
 void read_layer_kinds(const Flags& flags, Draft& draft, config::Diagnostics& diagnostics) {
   read_window(flags, draft, diagnostics);
+  if (is_on(flags, "multi_latent_attention"))
+    read_latent_attention(flags, draft, diagnostics);
+  else if (const Flag* norm = find(flags, "qk_layernorm"); norm != nullptr && is_on(flags, "qk_layernorm"))
+    put(draft, "model.query_key_norm", std::string("shared"), norm->given);
   const std::int64_t experts = whole_in(draft, "model.experts", 0);
   if (experts == 0) return;
   if (find(draft, "model.experts_per_token") == nullptr)
