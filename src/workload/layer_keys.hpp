@@ -38,8 +38,10 @@ class LayerKeys {
                    {{"none", QueryKeyNorm::none},
                     {"shared", QueryKeyNorm::shared},
                     {"per-head", QueryKeyNorm::per_head},
-                    {"unweighted", QueryKeyNorm::unweighted}},
-                   "norms of each head of queries and keys: weights that heads share, or of each head, or none"),
+                    {"unweighted", QueryKeyNorm::unweighted},
+                    {"whole-width", QueryKeyNorm::whole_width}},
+                   "norms of each head of queries and keys: weights that heads share, or of each head, or none; or one "
+                   "norm over all heads"),
                "none");
     softcap("attention_softcap", &T::attention_softcap, "soft cap of the scores: c tanh(score / c); 0: none");
     count(

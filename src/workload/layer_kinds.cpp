@@ -124,6 +124,8 @@ bool has_experts(const Model& model) {
   return false;
 }
 
+bool sums_inside(const LayerFields& kind) { return kind.query_key_norm == QueryKeyNorm::whole_width; }
+
 bool has_projection_bias(const Model& model) {
   return model.projection_bias == ProjectionBias::as_bias ? model.bias : model.projection_bias == ProjectionBias::yes;
 }

@@ -31,7 +31,8 @@ void add_query_key_norms(const layer::Context& context, ParameterShare& share) {
   const std::int64_t vectors = norm_vectors(context.model);
   if (context.layer.query_key_norm == QueryKeyNorm::shared) share.partial = 2 * vectors * context.layer.head_dim;
   share.replicated += share.partial;
-  if (context.layer.query_key_norm == QueryKeyNorm::per_head)
+  if (context.layer.query_key_norm == QueryKeyNorm::per_head ||
+      context.layer.query_key_norm == QueryKeyNorm::whole_width)
     share.sharded += vectors * (context.query_width + context.key_width);
 }
 

@@ -13,12 +13,14 @@ namespace tessera::workload {
 enum class PositionEmbedding { learned, rotary, alibi, none };
 enum class Norm { layernorm, rmsnorm };
 
-/// Norms over each head of queries and of keys, before rotary positions.
+/// Norms of queries and of keys, before rotary positions: over each head, or over all of them.
 enum class QueryKeyNorm {
   none,
   shared,      ///< one weight for each element of a head, which all heads share (Qwen3, Gemma 3)
   per_head,    ///< each head has its own weights (Command R+)
   unweighted,  ///< none (Llama 4)
+  /// One norm over the elements of all heads, each with its own weight (OLMo 2): tensor ranks sum its statistics.
+  whole_width,
 };
 /// Where norms stand about attention and MLP.
 enum class SublayerNorms {
@@ -130,6 +132,8 @@ struct Model : LayerFields {
 [[nodiscard]] std::string kind_name(const Model& model, std::uint32_t kind);
 [[nodiscard]] inline bool is_moe(const LayerFields& kind) { return kind.experts > 0; }
 [[nodiscard]] inline bool is_parallel(const LayerFields& kind) { return kind.parallel_block != ParallelBlock::none; }
+/// Whether tensor ranks sum amid a section of such layers: ExchangeStep::Kind::tensor_sum.
+[[nodiscard]] bool sums_inside(const LayerFields& kind);
 [[nodiscard]] bool has_projection_bias(const Model& model);
 /// Parameters of a norm for each element: its weight, and its bias where it has one.
 [[nodiscard]] std::int64_t norm_vectors(const Model& model);

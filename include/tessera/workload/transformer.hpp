@@ -67,16 +67,15 @@ struct LayerShape {
   const Stack* stack = nullptr;  ///< null: as Megatron-LM of 2022 does
 };
 
-/// A step of that, amid a section's operators.
+/// A step of that, or a sum over the tensor ranks, amid a section's operators.
 struct ExchangeStep {
-  enum class Kind { to_next, to_previous, all_to_all, all_gather, reduce_scatter };
+  enum class Kind { to_next, to_previous, all_to_all, all_gather, reduce_scatter, tensor_sum };
   Kind kind = Kind::to_next;
   std::int64_t bytes = 0;  ///< of the message to a neighbour; of collectives as program::Collective counts them
   /// It begins in front of one operator of the list, and has to be over in front of another one; where these are the
   /// same, nothing runs beside it.
   std::size_t begin = 0, end = 0;
-  /// So many operators were put before all others.
-  void move_back(std::size_t operators) { begin += operators, end += operators; }
+  std::int64_t element = 0;  ///< tensor_sum: B of one of the numbers that are summed
 };
 
 /// Operators between two points at which a strategy may have to communicate. The backward part runs all of
@@ -111,6 +110,13 @@ struct OperatorSet {
   [[nodiscard]] std::int64_t backward_sums() const { return summed_gradient < 0 ? whole_input : summed_gradient; }
   [[nodiscard]] std::int64_t kept() const { return kept_input + kept_inside; }
   [[nodiscard]] bool empty() const { return forward.empty(); }
+
+  /// Here the tensor ranks sum so many bytes of numbers, each of `element` B, which what follows waits for: behind the
+  /// operators that `forward` has so far, or before those that `input_gradient` has so far.
+  void sum_over_tensor(std::int64_t bytes, std::int64_t element);
+  void sum_gradient_over_tensor(std::int64_t bytes, std::int64_t element);
+  /// Operators before all others of `input_gradient`; exchanges stay where they are among those.
+  void put_before_gradient(const std::vector<Operator>& operators);
 };
 
 /// A layer in the order in which it runs; backward runs the sections in reverse. Tensor parallelism communicates
@@ -124,7 +130,7 @@ struct OperatorSet {
 /// A parallel block has a sum behind `fc2` alone; where attention and MLP read one norm, one gather before `qkv`, and
 /// backward one before that of `fc1` and one sum behind that of `qkv`.
 /// Each moves OperatorSet::whole_input or summed_output elements of each token: the whole activation, 2 s b h bytes,
-/// where a section does not say less.
+/// where a section does not say less. Sums of few numbers amid a section (ExchangeStep::Kind::tensor_sum) come besides.
 /// Expert parallelism has an all-to-all after `dispatch` and one before `combine`, in both directions, of
 /// expert_tokens h elements.
 struct LayerOperators {

@@ -4,71 +4,9 @@
 
 #include <algorithm>
 
-#include "parallel_linear.hpp"
+#include "section_run.hpp"
 
 namespace tessera::strategy::megatron {
-namespace {
-
-using workload::ExchangeStep;
-using workload::Operator;
-using Kind = ExchangeStep::Kind;
-
-bool goes_round(Kind kind) { return kind == Kind::to_next || kind == Kind::to_previous; }
-
-struct Named {
-  CollectiveKind kind;
-  const char* label;
-};
-
-Named collective_of(Kind kind) {
-  switch (kind) {
-    case Kind::all_to_all:
-      return {CollectiveKind::all_to_all, "context all-to-all"};
-    case Kind::all_gather:
-      return {CollectiveKind::all_gather, "context all-gather"};
-    default:
-      return {CollectiveKind::reduce_scatter, "context reduce-scatter"};
-  }
-}
-
-/// Operators in turn, with the exchanges that begin and end amid them. Whoever goes round waits for what it sends as
-/// well, as a library's call for both does.
-class ExchangingRun {
- public:
-  ExchangingRun(Writer& writer, const std::vector<ExchangeStep>& steps, Activity exchange)
-      : writer_(writer), steps_(steps), exchange_(exchange) {}
-
-  void write(const std::vector<Operator>& operators, Activity activity) const {
-    for (std::size_t at = 0; at <= operators.size(); ++at) {
-      for (const ExchangeStep& step : steps_)
-        if (step.end == at && step.begin < at) end(step);
-      for (const ExchangeStep& step : steps_)
-        if (step.begin == at) begin(step);
-      if (at < operators.size()) writer_.run({operators[at]}, activity);
-    }
-  }
-
- private:
-  program::BlockBuilder& ring() const { return writer_.builder().label("context exchange").activity(exchange_); }
-  void begin(const ExchangeStep& step) const {
-    if (goes_round(step.kind)) {
-      ring().send(step.kind == Kind::to_next ? next_context : previous_context, Bytes{step.bytes}, context_channel);
-      return;
-    }
-    const auto [kind, label] = collective_of(step.kind);
-    writer_.collective(kind, context_group, step.bytes, writer_.cut().element(), exchange_, label);
-  }
-  void end(const ExchangeStep& step) const {
-    ring().receive(step.kind == Kind::to_next ? previous_context : next_context, Bytes{step.bytes}, context_channel);
-    ring().wait_sends();
-  }
-
-  Writer& writer_;
-  const std::vector<ExchangeStep>& steps_;
-  Activity exchange_;
-};
-
-}  // namespace
 
 Activity context_communication(program::Program& program, const Cut& cut) {
   return cut.shares_sequences() ? program::activity_named(program, "context_communication")
@@ -78,14 +16,14 @@ Activity context_communication(program::Program& program, const Cut& cut) {
 void core_forward(Writer& writer, const workload::OperatorSet& set, Activity activity, Activity exchange) {
   const Bytes room{set.exchange_buffers};
   writer.builder().allocate(MemoryCategory::buffers, room);
-  ExchangingRun(writer, set.exchange_steps, exchange).write(set.forward, activity);
+  SectionRun(writer, set.exchange_steps, exchange).write(set.forward, activity);
   writer.builder().release(MemoryCategory::buffers, room);
 }
 
 void core_backward(Writer& writer, const workload::OperatorSet& set, Activity exchange) {
   const Bytes room{set.gradient_exchange_buffers};
   writer.builder().allocate(MemoryCategory::buffers, room);
-  ExchangingRun(writer, set.gradient_exchange_steps, exchange).write(set.input_gradient, Activity::backward);
+  SectionRun(writer, set.gradient_exchange_steps, exchange).write(set.input_gradient, Activity::backward);
   writer.run(set.weight_gradient, Activity::backward);
   writer.builder().release(MemoryCategory::buffers, room);
 }

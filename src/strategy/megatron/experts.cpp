@@ -2,6 +2,7 @@
 
 #include "expert_dispatch.hpp"
 #include "parallel_linear.hpp"
+#include "section_run.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -43,16 +44,16 @@ void reduce(Writer& writer, const LayerFields& layer) {
 
 void experts_forward(Writer& writer, const LayerFields& kind, const workload::LayerOperators& layer,
                      Activity activity) {
-  writer.run(layer.router.forward, activity);
-  writer.run(layer.dispatch.forward, activity);
+  run_forward(writer, layer.router, activity);
+  run_forward(writer, layer.dispatch, activity);
   send_to_experts(writer, kind, "expert dispatch");
   gather(writer, kind);
-  writer.run(layer.fc1.forward, activity);
-  writer.run(layer.activation.forward, activity);
-  writer.run(layer.fc2.forward, activity);
+  run_forward(writer, layer.fc1, activity);
+  run_forward(writer, layer.activation, activity);
+  run_forward(writer, layer.fc2, activity);
   reduce(writer, kind);
   send_from_experts(writer, kind, "expert combine");
-  writer.run(layer.combine.forward, activity);
+  run_forward(writer, layer.combine, activity);
 }
 
 namespace {
@@ -65,10 +66,10 @@ void backward(Writer& writer, const LayerFields& kind, const workload::LayerOper
   plain_backward(writer, layer.combine);
   send_to_experts(writer, kind, "expert combine");
   gather(writer, kind);
-  writer.run(layer.fc2.input_gradient, Activity::backward);
+  run_input_gradient(writer, layer.fc2);
   weights(layer.fc2);
   plain_backward(writer, layer.activation);
-  writer.run(layer.fc1.input_gradient, Activity::backward);
+  run_input_gradient(writer, layer.fc1);
   reduce(writer, kind);
   weights(layer.fc1);
   send_from_experts(writer, kind, "expert dispatch");

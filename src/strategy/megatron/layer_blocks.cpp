@@ -9,6 +9,7 @@
 #include "experts.hpp"
 #include "parallel_linear.hpp"
 #include "recomputation.hpp"
+#include "section_run.hpp"
 #include "sharding.hpp"
 #include "two_dimensional.hpp"
 #include "user_buffers.hpp"
@@ -69,7 +70,7 @@ std::vector<Part> parts_of(const LayerOperators& layer, const workload::LayerFie
   const auto plain = [&](LayerSection section) {
     const OperatorSet& set = layer.*section;
     const Backward both = [&set](Writer& writer) { plain_backward(writer, set); };
-    add(section, section, [&set](Writer& writer, Activity activity) { writer.run(set.forward, activity); },
+    add(section, section, [&set](Writer& writer, Activity activity) { run_forward(writer, set, activity); },
         {both, both});
   };
   const auto linear = [&](LayerSection section, auto forward, const BackwardParts& backward,

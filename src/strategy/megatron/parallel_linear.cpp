@@ -1,5 +1,6 @@
 #include "parallel_linear.hpp"
 
+#include "section_run.hpp"
 #include "tessera/program/sublayer.hpp"
 
 namespace tessera::strategy::megatron {
@@ -18,17 +19,17 @@ const char* reduction_label(const Cut& cut) {
   return cut.uses_sequence_parallelism() ? "tensor reduce-scatter" : "tensor all-reduce";
 }
 
-/// The operators, and the sum of what they make over the tensor ranks, without sequence parallelism of `sums` results
-/// one after another. At transaction level the sum belongs to the kernel of the product.
-void run_and_reduce(Writer& writer, const std::vector<workload::Operator>& operators, std::int64_t width,
-                    Activity activity, int sums = 1) {
+/// Sums over the tensor ranks of what operators have made, without sequence parallelism of `sums` results one after
+/// another.
+void reduce(Writer& writer, std::int64_t width, int sums = 1) {
   const Cut& cut = writer.cut();
-  if (!cut.uses_kernels()) {
-    writer.run(operators, activity);
-    for (int i = 0; i < (cut.uses_sequence_parallelism() ? 1 : sums); ++i)
-      writer.tensor_collective(reduction(cut), width, reduction_label(cut));
-    return;
-  }
+  for (int i = 0; i < (cut.uses_sequence_parallelism() ? 1 : sums); ++i)
+    writer.tensor_collective(reduction(cut), width, reduction_label(cut));
+}
+
+/// At transaction level the sum belongs to the kernel of the product.
+void run_kernels(Writer& writer, const std::vector<workload::Operator>& operators, Activity activity) {
+  const Cut& cut = writer.cut();
   for (const workload::Operator& op : operators) {
     if (op.kind == workload::OperatorKind::gemm) {
       program::sublayer::add_inline({cut.options.sublayers, activity, tensor_group, !cut.uses_sequence_parallelism()},
@@ -37,6 +38,12 @@ void run_and_reduce(Writer& writer, const std::vector<workload::Operator>& opera
       writer.run({op}, activity);
     }
   }
+}
+
+void input_gradient_and_reduce(Writer& writer, const workload::OperatorSet& set) {
+  if (writer.cut().uses_kernels()) return run_kernels(writer, set.input_gradient, Activity::backward);
+  run_input_gradient(writer, set);
+  reduce(writer, set.backward_sums(), set.input_gradients);
 }
 
 /// Of what a section takes whole, so many elements of each token; none: nothing.
@@ -48,7 +55,7 @@ void gather_part(Writer& writer, const workload::OperatorSet& set, std::int64_t 
 
 void backward_in_turn(Writer& writer, const workload::OperatorSet& set) {
   gather_part(writer, set, set.backward_gathers());
-  run_and_reduce(writer, set.input_gradient, set.backward_sums(), Activity::backward, set.input_gradients);
+  input_gradient_and_reduce(writer, set);
   writer.run(set.weight_gradient, Activity::backward);
 }
 
@@ -56,7 +63,7 @@ void backward_beside(Writer& writer, const workload::OperatorSet& set) {
   const Cut& cut = writer.cut();
   const BesideWidths widths = beside_widths(cut, set);
   if (widths.gathered > 0) writer.builder().signal(gather_go);
-  writer.run(set.input_gradient, Activity::backward);
+  run_input_gradient(writer, set);
   if (widths.gathered > 0) wait_for(writer, gather_done, "tensor all-gather");
   if (widths.summed > 0) writer.builder().signal(reduce_go);
   writer.run(set.weight_gradient, Activity::backward);
@@ -71,13 +78,13 @@ bool has_beside_stream(const Cut& cut) {
 }
 
 void plain_backward(Writer& writer, const workload::OperatorSet& set) {
-  writer.run(set.input_gradient, Activity::backward);
+  run_input_gradient(writer, set);
   writer.run(set.weight_gradient, Activity::backward);
 }
 
 void column_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
   gather_part(writer, set, set.whole_input);
-  writer.run(set.forward, activity);
+  run_forward(writer, set, activity);
 }
 
 void column_backward(Writer& writer, const workload::OperatorSet& set) {
@@ -91,7 +98,9 @@ void column_backward(Writer& writer, const workload::OperatorSet& set) {
 }
 
 void row_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
-  run_and_reduce(writer, set.forward, set.summed_output, activity);
+  if (writer.cut().uses_kernels()) return run_kernels(writer, set.forward, activity);
+  run_forward(writer, set, activity);
+  reduce(writer, set.summed_output);
 }
 
 void row_backward(Writer& writer, const workload::OperatorSet& set) {
@@ -99,9 +108,7 @@ void row_backward(Writer& writer, const workload::OperatorSet& set) {
   row_weight_gradient(writer, set);
 }
 
-void column_input_gradient(Writer& writer, const workload::OperatorSet& set) {
-  run_and_reduce(writer, set.input_gradient, set.backward_sums(), Activity::backward, set.input_gradients);
-}
+void column_input_gradient(Writer& writer, const workload::OperatorSet& set) { input_gradient_and_reduce(writer, set); }
 
 void column_weight_gradient(Writer& writer, const workload::OperatorSet& set) {
   gather_part(writer, set, set.backward_gathers());
@@ -110,7 +117,7 @@ void column_weight_gradient(Writer& writer, const workload::OperatorSet& set) {
 
 void row_input_gradient(Writer& writer, const workload::OperatorSet& set) {
   gather_part(writer, set, set.summed_output);
-  writer.run(set.input_gradient, Activity::backward);
+  run_input_gradient(writer, set);
 }
 
 void row_weight_gradient(Writer& writer, const workload::OperatorSet& set) {

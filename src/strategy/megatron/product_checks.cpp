@@ -108,11 +108,15 @@ void ProductChecker::check_precision() {
 /// Of layers in which not every product sums what it makes, or a norm reads what was summed.
 void ProductChecker::check_layers() {
   if (options_.tensor == 1) return;
-  bool has_parallel = false, has_output_norm = false;
+  bool has_parallel = false, has_output_norm = false, has_inner_sums = false;
   for (std::uint32_t kind = 0; kind < layer_kinds(model_); ++kind) {
     has_parallel = has_parallel || is_parallel(layer_kind(model_, kind));
+    has_inner_sums = has_inner_sums || sums_inside(layer_kind(model_, kind));
     has_output_norm = has_output_norm || layer_kind(model_, kind).sublayer_norms != workload::SublayerNorms::input;
   }
+  const char* inner = "tensor ranks sum amid a section of the model's layers (query_key_norm = \"whole-width\")";
+  if (has_inner_sums && cut_.is_two_dimensional()) error("tensor_rows", "{}, allowed: tensor_rows = 1", inner);
+  if (has_inner_sums && cut_.uses_kernels()) error("sublayers", "{}, allowed: sublayers = \"operators\"", inner);
   const char* side_by_side = "the model's attention and MLP are summed together (parallel_block)";
   if (has_parallel && cut_.is_two_dimensional()) error("tensor_rows", "{}, allowed: tensor_rows = 1", side_by_side);
   if (has_parallel && cut_.uses_kernels()) error("sublayers", "{}, allowed: sublayers = \"operators\"", side_by_side);

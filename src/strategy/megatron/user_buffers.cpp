@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "beside_count.hpp"
+#include "section_run.hpp"
 
 namespace tessera::strategy::megatron::user_buffers {
 namespace {
@@ -46,11 +47,15 @@ void wait_for(Writer& writer, Event event, const char* label) {
   writer.builder().label(label).activity(Activity::tensor_communication).wait(event);
 }
 
-/// Operators of which the first product reads what is gathered.
-void run_gathered(Writer& writer, const std::vector<Operator>& operators, Activity activity) {
+/// Operators of which the first product reads what is gathered, with what is exchanged amid them.
+void run_gathered(Writer& writer, const std::vector<Operator>& operators,
+                  const std::vector<workload::ExchangeStep>& exchanges, Activity activity) {
   writer.builder().signal(chunks_gather_go);
+  const SectionRun run(writer, exchanges);
   bool is_gathered = false;
-  for (const Operator& op : operators) {
+  for (std::size_t at = 0; at < operators.size(); ++at) {
+    run.exchange_before(at);
+    const Operator& op = operators[at];
     if (is_gathered || op.kind != workload::OperatorKind::gemm) {
       writer.run({op}, activity);
       continue;
@@ -61,6 +66,7 @@ void run_gathered(Writer& writer, const std::vector<Operator>& operators, Activi
     chunks.run(chunks.count() - 1, chunks.count());
     is_gathered = true;
   }
+  run.exchange_before(operators.size());
 }
 
 /// By section, as often as it runs forward.
@@ -111,7 +117,7 @@ program::BlockId beside_block(program::Program& program, const Cut& cut, Collect
 }  // namespace
 
 void column_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
-  run_gathered(writer, set.forward, activity);
+  run_gathered(writer, set.forward, set.exchange_steps, activity);
 }
 
 void row_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
@@ -132,7 +138,7 @@ void row_forward(Writer& writer, const workload::OperatorSet& set, Activity acti
 }
 
 void row_input_gradient(Writer& writer, const workload::OperatorSet& set) {
-  run_gathered(writer, set.input_gradient, Activity::backward);
+  run_gathered(writer, set.input_gradient, set.gradient_exchange_steps, Activity::backward);
 }
 
 std::vector<program::BlockId> beside_blocks(program::Program& program, const Cut& cut) {

@@ -26,6 +26,8 @@ const std::vector<Family>& families() {
       {{"llama4"}, read_llama4},
       {{"llama4_text"}, read_llama4_text},
       {{"mixtral"}, read_mixtral},
+      {{"olmo2"}, read_olmo2},
+      {{"olmo3"}, read_olmo3},
       {{"opt"}, read_opt},
       {{"phi3"}, read_phi3},
       {{"qwen2"}, read_qwen2},

@@ -27,6 +27,8 @@ namespace tessera::workload {
 [[nodiscard]] Model read_llama4(HuggingFaceConfig& config);
 [[nodiscard]] Model read_llama4_text(HuggingFaceConfig& config);
 [[nodiscard]] Model read_mixtral(HuggingFaceConfig& config);
+[[nodiscard]] Model read_olmo2(HuggingFaceConfig& config);
+[[nodiscard]] Model read_olmo3(HuggingFaceConfig& config);
 [[nodiscard]] Model read_opt(HuggingFaceConfig& config);
 [[nodiscard]] Model read_phi3(HuggingFaceConfig& config);
 [[nodiscard]] Model read_qwen2(HuggingFaceConfig& config);

@@ -100,11 +100,13 @@ class LoweredLayers {
   }
 
   TensorId norm(const std::string& name, TensorId input) { return norm(name, input, tokens_, model_.hidden); }
-  /// Of each head.
+  /// Of each head, or of all together.
   TensorId head_norm(const std::string& name, TensorId at, std::int64_t columns) {
     if (kind_->query_key_norm == QueryKeyNorm::none) return at;
     const bool is_shared = kind_->query_key_norm == QueryKeyNorm::shared;
-    return norm(name + ".norm", at, tokens_ * columns / kind_->head_dim, is_shared ? kind_->head_dim : columns);
+    const bool is_whole = kind_->query_key_norm == QueryKeyNorm::whole_width;
+    return norm(name + ".norm", at, is_whole ? tokens_ : tokens_ * columns / kind_->head_dim,
+                is_shared ? kind_->head_dim : columns);
   }
   TensorId norm(const std::string& name, TensorId input, std::int64_t rows, std::int64_t width) {
     TensorId at = to_.widen(name + ".widen", input);

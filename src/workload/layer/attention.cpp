@@ -89,8 +89,7 @@ void add_query_scale(const Context& context, OperatorSet& set) {
   const std::int64_t elements = context.tokens * context.query_width;
   set.forward.push_back(context.stream(OperatorKind::elementwise, "query scale", elements, elements));
   if (!context.training) return;
-  set.input_gradient.insert(set.input_gradient.begin(),
-                            context.stream(OperatorKind::elementwise, "query scale dgrad", elements, elements));
+  set.put_before_gradient({context.stream(OperatorKind::elementwise, "query scale dgrad", elements, elements)});
 }
 
 /// From each query's logarithm of a sum of exponentials, and the sum of its gradients; both in FP32.
@@ -112,24 +111,68 @@ std::int64_t rotary_elements(const Context& context) {
   return context.tokens * (columns / context.layer.head_dim) * turned;
 }
 
+/// Norms over heads of several ranks, whose statistics these sum: of each token the sum of squares, of a layernorm that
+/// of elements too; backward as many sums of products with the gradient. Those of queries and of keys are one message
+/// of FP32 (vLLM, MiniMaxText01RMSNormTP.forward_qk; its Olmo2 gathers queries and keys instead, as OLMo-core moves
+/// them, so that a rank has whole tokens). Kernels that make them are apart from those that norm.
+class SummedStatistics {
+ public:
+  explicit SummedStatistics(const Context& context)
+      : context_(context),
+        is_needed_(sums_inside(context.layer) && context.shape.tensor > 1),
+        bytes_(is_needed_ ? 4 * context.tokens * (context.model.norm == Norm::layernorm ? 2 : 1) : 0) {}
+
+  /// B that a norm reads besides.
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  void add(const std::vector<std::pair<std::string, std::int64_t>>& norms, OperatorSet& set) const {
+    if (!is_needed_) return;
+    for (const auto& [name, width] : norms) set.forward.push_back(sums(name + " statistics", context_.tokens * width));
+    set.sum_over_tensor(2 * bytes_, 4);
+  }
+  void add_backward(const std::vector<std::pair<std::string, std::int64_t>>& norms, OperatorSet& set) const {
+    if (!is_needed_) return;
+    set.sum_gradient_over_tensor(2 * bytes_, 4);
+    std::vector<Operator> before;
+    for (const auto& [name, width] : norms)
+      before.push_back(sums(name + " statistics dgrad", 2 * context_.tokens * width));
+    set.put_before_gradient(before);
+  }
+
+ private:
+  [[nodiscard]] Operator sums(const std::string& name, std::int64_t elements) const {
+    return streaming(OperatorKind::reduction, name, Bytes{context_.element * elements}, Bytes{bytes_},
+                     context_.shape.datatype);
+  }
+
+  const Context& context_;
+  bool is_needed_;
+  std::int64_t bytes_;
+};
+
 /// A kernel for queries and one for keys, between the linear layer and rotary positions.
 void add_query_key_norms(const Context& context, OperatorSet& set) {
   if (context.layer.query_key_norm == QueryKeyNorm::none) return;
   const bool is_shared = context.layer.query_key_norm == QueryKeyNorm::shared;
+  const std::vector<std::pair<std::string, std::int64_t>> norms = {{"query norm", context.query_width},
+                                                                   {"key norm", context.key_width}};
+  const SummedStatistics statistics(context);
+  statistics.add(norms, set);
   std::vector<Operator> backward;
-  for (const auto& [name, width] : {std::pair{std::string("query norm"), context.query_width},
-                                    std::pair{std::string("key norm"), context.key_width}}) {
+  for (const auto& [name, width] : norms) {
     const std::int64_t elements = context.tokens * width;
     const std::int64_t vectors =
         context.layer.query_key_norm == QueryKeyNorm::unweighted ? 0 : norm_vectors(context.model);
     const std::int64_t parameters = vectors * (is_shared ? context.layer.head_dim : width);
     set.forward.push_back(context.stream(OperatorKind::norm, name, elements, elements));
+    set.forward.back().bytes_read += statistics.bytes();
     if (!context.training) continue;
     backward.push_back(context.stream(OperatorKind::norm, name + " dgrad", 2 * elements, elements));
+    backward.back().bytes_read += statistics.bytes();
     if (parameters > 0) set.weight_gradient.push_back(context.bias_gradient(name + " wgrad", parameters, parameters));
     set.kept_inside += context.element * elements;
   }
-  set.input_gradient.insert(set.input_gradient.begin(), backward.begin(), backward.end());
+  set.put_before_gradient(backward);
+  if (context.training) statistics.add_backward(norms, set);
 }
 
 }  // namespace
@@ -158,8 +201,7 @@ OperatorSet qkv_section(const Context& context) {
   if (context.rotary) {
     set.forward.push_back(context.stream(OperatorKind::elementwise, "rotary", rotated, rotated));
     if (context.training)
-      set.input_gradient.insert(set.input_gradient.begin(),
-                                context.stream(OperatorKind::elementwise, "rotary dgrad", rotated, rotated));
+      set.put_before_gradient({context.stream(OperatorKind::elementwise, "rotary dgrad", rotated, rotated)});
   }
   if (context.layer.scaled_queries) add_query_scale(context, set);
   set.gathered_element = gathered_element(context);

@@ -15,6 +15,20 @@ std::array<const OperatorSet*, LayerOperators::section_count> LayerOperators::in
   return sections;
 }
 
+void OperatorSet::sum_over_tensor(std::int64_t bytes, std::int64_t element) {
+  exchange_steps.push_back({ExchangeStep::Kind::tensor_sum, bytes, forward.size(), forward.size(), element});
+}
+
+void OperatorSet::sum_gradient_over_tensor(std::int64_t bytes, std::int64_t element) {
+  gradient_exchange_steps.insert(gradient_exchange_steps.begin(),
+                                 {ExchangeStep::Kind::tensor_sum, bytes, 0, 0, element});
+}
+
+void OperatorSet::put_before_gradient(const std::vector<Operator>& operators) {
+  input_gradient.insert(input_gradient.begin(), operators.begin(), operators.end());
+  for (ExchangeStep& step : gradient_exchange_steps) step.begin += operators.size(), step.end += operators.size();
+}
+
 void refuse_other_parts(const LayerOperators& layer, const std::vector<LayerPart>& parts) {
   const auto sections = layer.in_order();
   std::size_t next = 0;

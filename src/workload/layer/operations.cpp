@@ -65,11 +65,20 @@ bool runs(const Context& context, const AddedOperation& operation) {
   return std::ranges::all_of(operation.with, holds_here) && std::ranges::none_of(operation.without, holds_here);
 }
 
-/// Also of the experts, and of those that every token takes. False: the section has no such operator.
-bool leave_out(const std::string& name, std::vector<Operator>& operators) {
-  return std::erase_if(operators, [&](const Operator& op) {
-           return op.name == name || op.name == "expert " + name || op.name == "shared " + name;
-         }) > 0;
+/// Also of the experts, and of those that every token takes. Exchanges amid the others stay where they are among these.
+/// False: the section has no such operator.
+bool leave_out(const std::string& name, std::vector<Operator>& operators, std::vector<ExchangeStep>& exchanges) {
+  bool is_there = false;
+  for (std::size_t i = operators.size(); i-- > 0;) {
+    const std::string& found = operators[i].name;
+    if (found != name && found != "expert " + name && found != "shared " + name) continue;
+    operators.erase(operators.begin() + static_cast<std::ptrdiff_t>(i));
+    for (ExchangeStep& step : exchanges)
+      for (std::size_t* at : {&step.begin, &step.end})
+        if (*at > i) --*at;
+    is_there = true;
+  }
+  return is_there;
 }
 
 std::vector<Operator> kernels(const Context& context, const AddedOperation& operation, const std::string& suffix,
@@ -90,16 +99,15 @@ std::vector<Operator> kernels(const Context& context, const AddedOperation& oper
 void add_operation(const Context& context, const AddedOperation& operation, OperatorSet& set) {
   if (!runs(context, operation)) return;
   if (!operation.replaces.empty()) {
-    if (!leave_out(operation.replaces, set.forward)) return;
-    leave_out(operation.replaces + " dgrad", set.input_gradient);
+    if (!leave_out(operation.replaces, set.forward, set.exchange_steps)) return;
+    leave_out(operation.replaces + " dgrad", set.input_gradient, set.gradient_exchange_steps);
   }
   const std::vector<Operator> forward = kernels(context, operation, "", operation.forward, operation.forward_kernels);
   set.forward.insert(set.forward.end(), forward.begin(), forward.end());
   if (!context.training) return;
   const std::vector<Operator> backward =
       kernels(context, operation, " dgrad", operation.backward, operation.backward_kernels);
-  set.input_gradient.insert(set.input_gradient.begin(), backward.begin(), backward.end());
-  for (ExchangeStep& exchange : set.gradient_exchange_steps) exchange.move_back(backward.size());
+  set.put_before_gradient(backward);
 }
 
 }  // namespace
