@@ -38,11 +38,15 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
     {"hierarchical_context_parallel hierarchical_context_parallel_sizes", "",
      "all-to-all inside of a ring; strategy.megatron.context_exchange is one of both for all context ranks"},
     {"a2a", "all-to-all", ""},
-    {"zero zero_stage zero_optimization zero2 zero3 zero_2 zero_3 fsdp* fully_shard* full_shard hsdp hybrid_shard* "
-     "shard_grad_op sharding_strategy data_parallel_shard data_parallel_sharding_strategy reshard_after_forward",
-     "",
-     "FSDP and ZeRO-2, -3, which cut weights and gradients over replicas; ZeRO-1 is "
-     "strategy.megatron.distributed_optimizer"},
+    {"zero zero_stage zero_optimization zero2 zero3 zero_2 zero_3 fsdp* fully_shard* full_shard sharding_strategy "
+     "data_parallel_sharding_strategy",
+     "strategy.megatron.data_sharding",
+     "\"parameters\" is FSDP and ZeRO-3, \"gradients\" ZeRO-2; ZeRO-1 is strategy.megatron.distributed_optimizer "
+     "(docs/sharding.md)"},
+    {"shard_grad_op", "strategy.megatron.reshard_after_forward",
+     "false, with data_sharding = \"parameters\": parts of weights are gathered once a micro-batch"},
+    {"hsdp hybrid_shard* data_parallel_shard", "",
+     "weights that are cut over some of the replicas; strategy.megatron.data_sharding cuts them over all"},
     {"zero1 zero_1 distributed_optimizer distributed_fused_adam optimizer_sharding",
      "strategy.megatron.distributed_optimizer", ""},
     {"expert_tensor_parallel etp moe_tensor_parallel", "strategy.megatron.expert_tensor", ""},

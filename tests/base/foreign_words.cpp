@@ -48,6 +48,11 @@ TEST_CASE("a word of another tool says what it is here, as it is written there")
     CHECK(foreign_hint(word) == "it is \"context_parallel\" of [strategy.megatron] here");
   CHECK(foreign_hint("cp_comm_type").starts_with("it is \"context_exchange\" of [strategy.megatron] here: "));
   CHECK(foreign_hint("a2a") == "it is \"all-to-all\" here");
+  for (const char* word : {"zero", "zero_stage", "zero2", "fsdp", "FSDP", "fully_shard", "use_fsdp2"})
+    CHECK(
+        foreign_hint(word).starts_with("it is \"data_sharding\" of [strategy.megatron] here: \"parameters\" is FSDP"));
+  CHECK(
+      foreign_hint("SHARD_GRAD_OP").starts_with("it is \"reshard_after_forward\" of [strategy.megatron] here: false"));
   for (const char* word : {"rail-optimized", "rail_optimized_fabric", "rail"})
     CHECK(foreign_hint(word) == "it is \"rail-optimised\" here: fabric of a cluster");
   CHECK(foreign_hint("rail-only").starts_with("it is \"rail-optimised\" here: fabric of a cluster; with "));
@@ -61,8 +66,6 @@ TEST_CASE("a word of another tool says what it is here, as it is written there")
 
 TEST_CASE("what is not modelled says so, and what is there instead") {
   CHECK(foreign_hint("hierarchical-context-parallel").starts_with("not modelled: all-to-all inside of a ring"));
-  for (const char* word : {"zero", "zero_stage", "fsdp", "FSDP", "fully_shard", "use_fsdp2", "hybrid_shard_zero2"})
-    CHECK(foreign_hint(word).starts_with("not modelled: FSDP and ZeRO-2, -3"));
   for (const char* word : {"h800-cluster", "gb300", "GB300-NVL72", "b300", "mi355x"})
     CHECK(foreign_hint(word).starts_with("not modelled: no stock machine"));
   CHECK(foreign_hint("collnet_chain").starts_with("not modelled: sums in the switches of the fabric"));

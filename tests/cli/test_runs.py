@@ -41,6 +41,7 @@ class DeterminismOfExperiments(Determinism):
     def test_weights_cut_over_replicas(self):
         self.check("sharded.toml")
         self.check("sharded.toml", "--set", "strategy.gather_ahead=0", "--set", "strategy.reshard_after_forward=false", "--set", "record.timeline=false", on=SOME)
+        self.check("sharded.toml", "--set", "strategy.data_sharding=gradients", "--set", "record.timeline=false", on=SOME)
 
     def test_weights_streamed_layer_by_layer(self):
         one_stage = ("--set", "strategy.pipeline=1", "--set", "strategy.data=6", "--set", "workload.global_batch=20", "--set", "record.timeline=false")

@@ -161,13 +161,16 @@ def megatron(rng, machine):
                 strategy["recomputation_method"] = '"uniform"'
     if copies > 1 and phase != "generation" and rng.random() < 0.3:
         strategy |= {"data_sharding": '"parameters"', "gather_ahead": rng.choice([0, 1, 1, 2, 5])}
-        if phase == "training":
+        if phase == "training" and rng.random() < 0.3:
+            strategy |= {"data_sharding": '"gradients"', "overlap_parameter_gathering": lower(rng)}
+            strategy.pop("gather_ahead")
+        elif phase == "training":
             strategy |= {"reshard_after_forward": lower(rng), "reduction_precision": f'"{rng.choice(["auto", "fp16"])}"', "fused_gradient_accumulation": lower(rng), "flat_parameters": lower(rng)}
     if pipeline == 1 and context == 1 and phase != "generation" and rng.random() < 0.3 and (data > 1 or machine.hosts):
         from_hosts = machine.hosts and machine.dead == 0 and (data == 1 or rng.random() < 0.5)
         strategy |= {"weight_streaming": '"hosts"' if from_hosts else '"devices"', "gather_ahead": rng.choice([0, 1, 1, 2, 5])} if data > 1 or from_hosts else {}
-        strategy.pop("reshard_after_forward", None)
-        strategy.pop("flat_parameters", None)
+        for key in ("reshard_after_forward", "flat_parameters", "data_sharding", "overlap_parameter_gathering"):
+            strategy.pop(key, None)
         if not experts and "weight_streaming" in strategy:  # some replicas have one less
             workload["global_batch"] = micro * (data * passes + rng.randrange(data))
     if tensor > 1:

@@ -202,8 +202,8 @@ TEST_CASE("what a schedule or a recomputation cannot do is one line") {
   const std::string cut = "pipeline = 4\ndata = 2\nschedule = ";
   CHECK(
       error_of(job, cut + "\"zb-h1\"\ndata_sharding = \"parameters\"\n") ==
-      "strategy.toml:4:17: data_sharding: schedule \"zb-h1\" puts weight gradients apart, and here they leave with the "
-      "layer that is whole, allowed: \"auto\"");
+      "strategy.toml:4:17: data_sharding: schedule \"zb-h1\" puts weight gradients apart, and here they leave behind a "
+      "layer's backward pass, allowed: \"auto\"");
   CHECK(error_of(job, cut + "\"zb-h2\"\n[[loans]]\nfrom = 0\nto = 3\n")
             .find("what is lent is back for one backward pass") != std::string::npos);
   CHECK(error_of(job, cut + "\"dualpipe\"\nroutes = \"unused-first\"\n") ==

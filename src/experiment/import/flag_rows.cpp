@@ -144,7 +144,7 @@ std::span<const FlagRow> flag_rows() {
       {"torch_fsdp2_no_reshard_after_forward", off, "strategy.reshard_after_forward", ""},
       {"use_megatron_fsdp use_custom_fsdp", nothing, "", ""},  // data_parallel_sharding_strategy says what is cut
       {"data_parallel_sharding_strategy", word, "strategy.data_sharding",
-       "no_shard optim optim_grads_params=parameters"},
+       "no_shard optim optim_grads=gradients optim_grads_params=parameters"},
       {"num_distributed_optimizer_instances", refused, "", "optimizer state that is cut over some of the replicas"},
       {"cpu_offloading", on, "", ""},
       {"optimizer_cpu_offload", refused, "", "optimizer state on a host"},

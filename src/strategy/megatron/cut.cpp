@@ -136,8 +136,8 @@ workload::LayerShape Cut::layer_shape(std::uint32_t number, std::uint32_t expert
   shape.cache_datatype = workload->kv_cache_datatype;
   shape.gradient_bytes = options.gradient_bytes;
   shape.fused_accumulation = options.fused_gradient_accumulation;
-  if (options.shards_parameters()) {
-    shape.casts_weights = true;
+  shape.casts_weights = options.shards_parameters();
+  if (options.shards_gradients()) {
     shape.gradient_bytes = options.flat_parameters ? element() : options.bytes_to_reduce();  // cast later
     shape.adds_gradients = adds_gradients;
     shape.expert_gradient_bytes = experts_stay(*this) ? options.gradient_bytes : 0;

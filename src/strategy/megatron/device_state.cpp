@@ -116,7 +116,7 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
   if (model.tied_embeddings && !cut.joins_ends() && edge) {
     state.tied = workload::padded_vocabulary(model, cut.options.tensor) / cut.options.tensor * model.hidden;
   }
-  if (cut.options.shards_parameters()) {
+  if (cut.options.shards_gradients()) {
     const UnitParameters held = cut.options.weights_on_hosts() ? UnitParameters{} : held_parts(cut, stage);
     state.updated_dense = held.dense;
     state.updated_expert = held.expert;
@@ -125,6 +125,7 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
     state.updated_expert = cut_over_replicas(state.expert, cut.expert_replicas() * cut.twins(), cut);
   }
   state.held = cut.options.shards_parameters() ? state.updated() : state.parameters();
+  state.summed = cut.options.shards_gradients() ? state.updated() : state.parameters();
   if (!cut.training()) {
     for (std::uint32_t kind = 0; kind < workload::layer_kinds(model); ++kind)
       state.kv_cache +=
@@ -138,7 +139,7 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
 
 workload::OptimizerShape optimizer_shape(const Cut& cut, const DeviceState& state) {
   workload::OptimizerShape shape;
-  shape.parameters = state.held;
+  shape.parameters = state.summed;
   shape.updated = state.updated();
   shape.datatype = cut.workload->datatype;
   shape.gradient_bytes = cut.options.gradient_bytes;
@@ -168,7 +169,7 @@ program::HeldState held_state(const Cut& cut, const DeviceState& state) {
   program::HeldState held;
   held.weights = Bytes{weight_bytes(cut, state)};
   if (cut.training()) {
-    held.gradients = Bytes{cut.options.gradient_bytes * state.held};
+    held.gradients = Bytes{cut.options.gradient_bytes * state.summed};
     held.optimizer_state = Bytes{optimizer_shape(cut, state).state_bytes() * state.updated()};
   }
   held.kv_cache = Bytes{state.kv_cache};

@@ -17,9 +17,10 @@ struct DeviceState {
   std::int64_t products_dense = 0, products_expert = 0;  ///< weights of linear layers among them
   std::int64_t tied = 0;  ///< word embedding that the first and the last stage both hold; 0: none or one stage
   std::int64_t updated_dense = 0, updated_expert = 0;  ///< whose optimizer state it holds
-  std::int64_t held = 0;      ///< whose weights and gradients it holds: all of its share, or what is updated
-  std::int64_t kv_cache = 0;  ///< B
-  std::int64_t buffers = 0;   ///< B
+  std::int64_t held = 0;                               ///< whose weights it holds: all of its share, or what is updated
+  std::int64_t summed = 0;                             ///< whose gradients it adds up, likewise
+  std::int64_t kv_cache = 0;                           ///< B
+  std::int64_t buffers = 0;                            ///< B
 
   [[nodiscard]] std::int64_t parameters() const { return dense + expert; }
   [[nodiscard]] std::int64_t products() const { return products_dense + products_expert; }

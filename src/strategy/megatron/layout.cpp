@@ -113,7 +113,8 @@ void add_groups(const Cut& cut, program::Program& program) {
     grouping.bind(tensor_scatter_group, tensor);
   }
   grouping.bind(data_group, data);
-  const bool has_stream = options.overlap_gradient_reduction || gathers_beside_forward(cut);
+  const bool gathers_whole = options.shards_gradients() && !options.shards_parameters();  // beside their reductions
+  const bool has_stream = options.overlap_gradient_reduction || gathers_beside_forward(cut) || gathers_whole;
   if (has_stream) grouping.bind(data_beside_group, data);
   if (cut.twins() > 1) grouping.bind(twins_group, twins);
   if (cut.twins() > 1 && has_stream) grouping.bind(twins_beside_group, twins);

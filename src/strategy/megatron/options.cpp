@@ -167,9 +167,12 @@ void add_gradients(config::Schema<Options>& s) {
       .may_be_open();
   s.choice<DataSharding>(
        "data_sharding", &Options::data_sharding,
-       {{"auto", DataSharding::as_optimizer}, {"parameters", DataSharding::parameters}},
+       {{"auto", DataSharding::as_optimizer},
+        {"gradients", DataSharding::gradients},
+        {"parameters", DataSharding::parameters}},
        "what is cut over the data-parallel replicas; auto: optimizer state, where distributed_optimizer is set; "
-       "parameters (FSDP, ZeRO-3): weights, gradients and optimizer state, each layer gathered when it is needed")
+       "gradients (ZeRO-2): those too, each layer's reduce-scattered behind its backward pass; parameters (FSDP, "
+       "ZeRO-3): weights as well, each layer gathered when it is needed")
       .otherwise("auto")
       .may_be_open();
   s.integer("gather_ahead", &Options::gather_ahead,

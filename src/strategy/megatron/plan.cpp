@@ -49,6 +49,7 @@ std::string devices_text(const std::vector<program::DeviceId>& devices, const ma
 
 std::string sharding_text(const Cut& cut) {
   const Options& options = cut.options;
+  if (!options.shards_parameters()) return "gradients, reduced behind each backward pass";
   const std::string ahead =
       options.gather_ahead == 0 ? "gathered when needed" : fmt::format("gathered {} ahead", options.gather_ahead);
   return "parameters, " + ahead + (options.reshard_after_forward ? "" : ", kept until the backward pass");
@@ -100,7 +101,7 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
         options.interleave > 1 ? fmt::format("{}, {} chunks", options.schedule, options.interleave) : options.schedule);
   }
   add("sequence parallel", yes_or_no(cut.uses_sequence_parallelism()));
-  if (options.shards_parameters()) add("data sharding", sharding_text(cut));
+  if (options.shards_gradients()) add("data sharding", sharding_text(cut));
   if (options.streams_weights())
     add("weight streaming", options.weights_on_hosts() ? "layer by layer, from hosts" : "layer by layer, from devices");
   if (!cut.training()) return;

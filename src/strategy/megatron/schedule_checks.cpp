@@ -14,8 +14,8 @@ class ScheduleChecker {
     const char* what = "puts weight gradients apart";
     if (options_.streams_weights())
       refuse("weight_streaming", what, "here micro-batches pass layer by layer", "\"off\"");
-    else if (options_.shards_parameters())
-      refuse("data_sharding", what, "here they leave with the layer that is whole", "\"auto\"");
+    else if (options_.shards_gradients())
+      refuse("data_sharding", what, "here they leave behind a layer's backward pass", "\"auto\"");
     if (!options_.loans.empty()) refuse("loans", what, "what is lent is back for one backward pass", "no loans");
     if (cut_.uses_kernels())
       refuse("sublayers", what, "kernels of input gradients are followed by them", "\"operators\"");

@@ -72,6 +72,8 @@ std::vector<Operator> behind_reduction(const Cut& cut, Unit unit) {
 
 /// Each pass of a micro-batch gathers the units that it needs.
 bool gathers_for_passes(const Cut& cut) { return cut.options.shards_parameters() && !cut.options.streams_weights(); }
+/// Each backward pass of a micro-batch leaves a part of the gradients of the units that it passes.
+bool reduces_for_passes(const Cut& cut) { return cut.options.shards_gradients() && !cut.options.streams_weights(); }
 
 }  // namespace
 
@@ -89,8 +91,8 @@ std::vector<Unit> units_of(const Cut& cut, std::uint32_t stage, std::uint32_t ch
 }
 
 std::int64_t part_of(const Cut& cut, std::int64_t parameters) {
-  return cut.options.shards_parameters() ? rounded_up(parameters, cut.options.copies()) / cut.options.copies()
-                                         : parameters;
+  return cut.options.shards_gradients() ? rounded_up(parameters, cut.options.copies()) / cut.options.copies()
+                                        : parameters;
 }
 
 std::int64_t part_of_unit(const Cut& cut, Unit unit) {
@@ -116,7 +118,7 @@ UnitParameters held_parts(const Cut& cut, std::uint32_t stage) {
 // Buffers are as large as the largest unit each, so that every unit fits into every one. Without resharding each unit
 // has a place of its own.
 std::int64_t unit_buffers(const Cut& cut, std::uint32_t stage) {
-  if (!cut.options.shards_parameters()) return 0;
+  if (!cut.options.shards_gradients()) return 0;
   std::int64_t largest = 0, all = 0;
   for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
     for (const Unit unit : units_of(cut, stage, chunk)) {
@@ -127,6 +129,7 @@ std::int64_t unit_buffers(const Cut& cut, std::uint32_t stage) {
   }
   const bool reshards = !cut.training() || cut.options.reshard_after_forward;
   const std::int64_t gradients = cut.training() ? gradient_buffers * cut.options.bytes_to_reduce() * largest : 0;
+  if (!cut.options.shards_parameters()) return gradients;
   return cut.element() * (reshards ? (cut.options.gather_ahead + 1) * largest : all) + gradients;
 }
 
@@ -151,8 +154,8 @@ void end_forward(Writer& main) {
 }
 
 void begin_backward(Writer& main, Unit unit) {
-  if (!gathers_for_passes(main.cut())) return;
-  if (main.cut().options.reshard_after_forward) {
+  if (!reduces_for_passes(main.cut())) return;
+  if (gathers_for_passes(main.cut()) && main.cut().options.reshard_after_forward) {
     cast_part(main, unit, Activity::backward);
     take_unit(main);
   }
@@ -163,7 +166,7 @@ void begin_backward(Writer& main, Unit unit) {
 // backward pass, what the stream beside has to sum up first.
 void end_backward(Writer& main, Unit unit) {
   const Cut& cut = main.cut();
-  if (!gathers_for_passes(cut)) return;
+  if (!reduces_for_passes(cut)) return;
   main.run(before_reduction(cut, unit), Activity::backward);
   give_up_unit(main);
   main.run(behind_reduction(cut, unit), Activity::backward);

@@ -6,7 +6,8 @@
 //   main stream    wait gathered | forward of unit j | signal done      wait gathered, room | backward | signal done
 //   beside         wait done of unit j: its buffer is free | reduce-scatter, if that was backward | gather unit j + L
 //
-// L = gather_ahead + 1 units are whole at most, and the gradients of two.
+// L = gather_ahead + 1 units are whole at most, and the gradients of two. Where weights stay whole (ZeRO-2) nothing is
+// gathered there, and forward passes have no part in it.
 #pragma once
 
 #include <vector>
@@ -50,8 +51,8 @@ void take_unit(Writer& main);
 void take_gradient_room(Writer& main);
 void give_up_unit(Writer& main);
 
-/// Around the forward and the backward pass of a unit on the main stream, where each pass gathers it; nothing
-/// elsewhere.
+/// Around the forward and the backward pass of a unit on the main stream, where each pass gathers it or leaves a part
+/// of its gradients; nothing elsewhere.
 void begin_forward(Writer& main, Unit unit);
 void end_forward(Writer& main);
 void begin_backward(Writer& main, Unit unit);

@@ -15,6 +15,10 @@ class ShardingReader {
       : table_(table), job_(job), cut_(cut), options_(cut.options), diagnostics_(diagnostics) {}
 
   void run() {
+    if (!cut_.training() && options_.data_sharding == DataSharding::gradients) {
+      warn_if_given("data_sharding", &Options::data_sharding, "outside training: there are no gradients");
+      options_.data_sharding = DataSharding::as_optimizer;
+    }
     if (!options_.shards_parameters() || options_.streams_weights()) {
       warn_if_given("flat_parameters", &Options::flat_parameters,
                     options_.streams_weights() ? "with weight_streaming" : "without data_sharding = \"parameters\"");
@@ -23,7 +27,8 @@ class ShardingReader {
     if (!options_.shards_parameters() && !options_.streams_weights()) {
       const char* where = "without data_sharding = \"parameters\" or weight_streaming";
       warn_if_given("gather_ahead", &Options::gather_ahead, where);
-      return warn_if_given("reshard_after_forward", &Options::reshard_after_forward, where);
+      warn_if_given("reshard_after_forward", &Options::reshard_after_forward, where);
+      if (!options_.shards_gradients()) return;
     }
     if (options_.streams_weights()) read_streaming();
     check_sharding();
@@ -41,27 +46,33 @@ class ShardingReader {
 
   [[nodiscard]] const char* key() const { return options_.streams_weights() ? "weight_streaming" : "data_sharding"; }
   [[nodiscard]] std::string given() const {
-    if (!options_.streams_weights()) return "data_sharding = \"parameters\"";
+    if (!options_.streams_weights())
+      return fmt::format("data_sharding = \"{}\"", options_.shards_parameters() ? "parameters" : "gradients");
     return fmt::format("weight_streaming = \"{}\"", options_.weights_on_hosts() ? "hosts" : "devices");
   }
 
   void check_sharding() {
     if (options_.copies() == 1 && !options_.weights_on_hosts())
-      error(key(), "{} cuts weights over replicas, and there is one: data = 1", given());
+      error(key(), "{} cuts {} over replicas, and there is one: data = 1", given(),
+            options_.shards_parameters() ? "weights" : "gradients");
     if (job_.workload.generates())
       error(key(), "{} would gather all weights for each token: allowed in training and prompt", given());
     if (options_.all_reduce_gradients)
       error("gradient_reduction", "{} reduce-scatters gradients: gradient_reduction = \"auto\"", given());
     warn_if_given("overlap_gradient_reduction", &Options::overlap_gradient_reduction,
                   fmt::format("with {}: gradients are always reduced beside the backward pass", given()).c_str());
-    warn_if_given("overlap_parameter_gathering", &Options::overlap_parameter_gathering,
-                  fmt::format("with {}: weights are always gathered beside passes", given()).c_str());
     // All follow from it, whatever their defaults say.
     options_.distributed_optimizer = true;
-    options_.overlap_gradient_reduction = options_.overlap_parameter_gathering = false;
+    options_.overlap_gradient_reduction = false;
+    if (!options_.shards_parameters()) return;
+    warn_if_given("overlap_parameter_gathering", &Options::overlap_parameter_gathering,
+                  fmt::format("with {}: weights are always gathered beside passes", given()).c_str());
+    options_.overlap_parameter_gathering = false;
   }
 
   void read_streaming() {
+    if (options_.data_sharding == DataSharding::gradients)
+      error("data_sharding", "weight_streaming cuts weights too, allowed: \"auto\", \"parameters\"");
     options_.data_sharding = DataSharding::parameters;
     if (options_.pipeline > 1 || options_.interleave > 1)
       error(options_.pipeline > 1 ? "pipeline" : "interleave",
@@ -97,17 +108,21 @@ void read_sharding(const config::Table& table, const Job& job, Cut& cut, config:
 void check_room_for_units(const config::Table& table, const Job& job, const Cut& cut,
                           config::Diagnostics& diagnostics) {
   const Options& options = cut.options;
-  if (!options.shards_parameters()) return;
+  if (!options.shards_gradients()) return;
   const std::int64_t room = job.machine.device.usable_memory().value();
   for (std::uint32_t stage = 0; stage < options.pipeline; ++stage) {
     const std::int64_t bytes = unit_buffers(cut, stage) + part_buffers(cut);
     if (bytes <= room) continue;
+    const bool is_ahead = options.shards_parameters() && options.gather_ahead > 0;
+    const std::string units =
+        !options.shards_parameters() ? "whole gradients of two layers"
+        : is_ahead ? fmt::format("{} layers whole at a time and their gradients", options.gather_ahead + 1)
+                   : "a layer whole at a time and their gradients";
     const char* key = options.streams_weights() ? "weight_streaming" : "data_sharding";
     return diagnostics.error(
         where_of(table, key),
-        fmt::format("{} whole at a time and their gradients take {}, and a device has {}, allowed: more tensor ranks{}",
-                    options.gather_ahead == 0 ? "a layer" : fmt::format("{} layers", options.gather_ahead + 1),
-                    size_text(bytes), size_text(room), options.gather_ahead == 0 ? "" : ", or a smaller gather_ahead"));
+        fmt::format("{} take {}, and a device has {}, allowed: more tensor ranks{}", units, size_text(bytes),
+                    size_text(room), is_ahead ? ", or a smaller gather_ahead" : ""));
   }
 }
 

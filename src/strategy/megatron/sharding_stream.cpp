@@ -155,13 +155,14 @@ class ShardingStream {
 std::vector<UnitUses> uses_by_pass(const Cut& cut, std::uint32_t stage,
                                    const std::vector<program::PipelineAction>& actions) {
   using Kind = program::PipelineAction::Kind;
+  const bool is_gathered = cut.options.shards_parameters();
   std::vector<UnitUses> passes;
   for (const program::PipelineAction& action : actions) {
     const bool is_backward = action.kind == Kind::backward;
-    if (!is_backward && action.kind != Kind::forward) continue;
+    if (!is_backward && (action.kind != Kind::forward || !is_gathered)) continue;
     UnitUses uses;
     for (const Unit unit : units_of(cut, stage, action.chunk))
-      uses.push_back({unit, !is_backward || cut.options.reshard_after_forward, is_backward});
+      uses.push_back({unit, is_gathered && (!is_backward || cut.options.reshard_after_forward), is_backward});
     if (is_backward) std::reverse(uses.begin(), uses.end());
     passes.push_back(std::move(uses));
   }

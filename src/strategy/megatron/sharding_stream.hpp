@@ -17,7 +17,8 @@ struct UnitUse {
 /// Of a pass of a micro-batch, or of an iteration, in the order in which the main stream takes units.
 using UnitUses = std::vector<UnitUse>;
 
-/// Pass by pass, of what a stage does: each forward and each backward pass gathers the units of its chunk.
+/// Pass by pass, of what a stage does: each forward and each backward pass gathers the units of its chunk, where they
+/// are cut; where gradients alone are, each backward pass reduces them.
 [[nodiscard]] std::vector<UnitUses> uses_by_pass(const Cut& cut, std::uint32_t stage,
                                                  const std::vector<program::PipelineAction>& actions);
 

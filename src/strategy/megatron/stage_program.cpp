@@ -167,7 +167,7 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
   if (has_beside_stream(cut))
     streams.push_back(beside_stream(program, cut, blocks, {stage, at.micro_batches}, actions));
   if (cut.uses_user_buffers()) user_buffers::add_streams(program, cut, blocks, stage, at.micro_batches, streams);
-  if (cut.options.shards_parameters()) streams.push_back(sharding_stream(program, cut, unit_uses(cut, stage, actions)));
+  if (cut.options.shards_gradients()) streams.push_back(sharding_stream(program, cut, unit_uses(cut, stage, actions)));
   if (cut.options.weights_on_hosts()) add_part_streams(program, cut, uses_by_layer(cut), streams);
   if (has_gradient_stream(cut) || gathers_beside_forward(cut))
     streams.push_back(replica_stream(program, cut, blocks, stage, actions));

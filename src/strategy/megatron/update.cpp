@@ -7,6 +7,8 @@ namespace tessera::strategy::megatron {
 namespace {
 
 constexpr Holders dense_holders{data_group, twins_group}, expert_holders{expert_data_group, twins_group};
+constexpr Holders dense_beside{data_beside_group, twins_beside_group};
+constexpr Holders expert_beside{expert_data_beside_group, twins_beside_group};
 
 workload::OptimizerOperators operators(const Cut& cut, const DeviceState& state) {
   return workload::optimizer_operators(optimizer_shape(cut, state));
@@ -91,7 +93,7 @@ void write_zero_gradients(Writer& writer, const DeviceState& state) {
 void write_update(Writer& writer, const DeviceState& state) {
   const Cut& cut = writer.cut();
   // Parts of gradients are summed unit by unit; all others are still each replica's own.
-  const bool has_parts = cut.options.shards_parameters();
+  const bool has_parts = cut.options.shards_gradients();
   if (has_parts) wait_for_gradients(writer);
   if (cut.options.weights_on_hosts()) return;  // theirs is the update too
   // Norms and biases saw one part of the sequence each, those of queries and keys their heads alone.
@@ -115,11 +117,14 @@ void write_update(Writer& writer, const DeviceState& state) {
   writer.scalar_all_reduce("gradient norm all-reduce");
   read_by_host(writer, "gradient norm");
   writer.run(optimizer.step, Activity::optimizer);
-  if (has_parts) return;
+  if (cut.options.shards_parameters()) return;
   cast_weights(writer, state);
   if (!cut.options.distributed_optimizer || gathers_beside_forward(cut)) return;
-  gather_weights(writer, {dense_holders, state.dense, state.products_dense});
-  gather_weights(writer, {expert_holders, state.expert, state.products_expert});
+  // Parts that are padded unit by unit, in groups that the stream of their reductions does not use.
+  const std::int64_t dense = has_parts ? state.updated_dense * cut.options.copies() : state.dense;
+  const std::int64_t expert = has_parts ? state.updated_expert * cut.expert_replicas() : state.expert;
+  gather_weights(writer, {has_parts ? dense_beside : dense_holders, dense, state.products_dense});
+  gather_weights(writer, {has_parts ? expert_beside : expert_holders, expert, state.products_expert});
 }
 
 void write_reduction(Writer& beside, const std::vector<std::uint32_t>& layers) {
@@ -131,9 +136,8 @@ void write_reduction(Writer& beside, const std::vector<std::uint32_t>& layers) {
     const std::int64_t bytes = cut.options.bytes_to_reduce();
     beside.builder().label("").activity(Activity::data_communication).wait(gradients_ready);
     const char* label = scatter ? "gradient reduce-scatter" : "gradient all-reduce";
-    beside.holder_collective(kind, {data_beside_group, twins_beside_group}, share.sharded + share.replicated, bytes,
-                             label);
-    beside.holder_collective(kind, {expert_data_beside_group, twins_beside_group}, share.expert, bytes, label);
+    beside.holder_collective(kind, dense_beside, share.sharded + share.replicated, bytes, label);
+    beside.holder_collective(kind, expert_beside, share.expert, bytes, label);
     beside.builder().signal(gradients_reduced);
   }
 }

@@ -57,6 +57,7 @@ struct WayOptions {
 /// What is cut over the data-parallel replicas.
 enum class DataSharding {
   as_optimizer,  ///< optimizer state, where distributed_optimizer says so
+  gradients,     ///< gradients and optimizer state
   parameters,    ///< weights, gradients and optimizer state
 };
 
@@ -133,6 +134,8 @@ struct Options {
   /// these.
   [[nodiscard]] std::int64_t copies() const { return data * context_parallel; }
   [[nodiscard]] bool shards_parameters() const { return data_sharding == DataSharding::parameters; }
+  /// A device keeps its part of gradients alone, with or without that of weights.
+  [[nodiscard]] bool shards_gradients() const { return data_sharding != DataSharding::as_optimizer; }
   [[nodiscard]] bool streams_weights() const { return weight_streaming != WeightStreaming::off; }
   [[nodiscard]] bool weights_on_hosts() const { return weight_streaming == WeightStreaming::hosts; }
   /// Gradients are summed over the replicas by reduce-scatter.
