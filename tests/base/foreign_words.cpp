@@ -53,6 +53,8 @@ TEST_CASE("a word of another tool says what it is here, as it is written there")
         foreign_hint(word).starts_with("it is \"data_sharding\" of [strategy.megatron] here: \"parameters\" is FSDP"));
   CHECK(
       foreign_hint("SHARD_GRAD_OP").starts_with("it is \"reshard_after_forward\" of [strategy.megatron] here: false"));
+  for (const char* word : {"hsdp", "HYBRID_SHARD", "hybrid_shard_zero2", "data_parallel_shard_degree"})
+    CHECK(foreign_hint(word).starts_with("it is \"shard_ranks\" of [strategy.megatron] here: replicas of a group"));
   for (const char* word : {"rail-optimized", "rail_optimized_fabric", "rail"})
     CHECK(foreign_hint(word) == "it is \"rail-optimised\" here: fabric of a cluster");
   CHECK(foreign_hint("rail-only").starts_with("it is \"rail-optimised\" here: fabric of a cluster; with "));

@@ -42,6 +42,8 @@ class DeterminismOfExperiments(Determinism):
         self.check("sharded.toml")
         self.check("sharded.toml", "--set", "strategy.gather_ahead=0", "--set", "strategy.reshard_after_forward=false", "--set", "record.timeline=false", on=SOME)
         self.check("sharded.toml", "--set", "strategy.data_sharding=gradients", "--set", "record.timeline=false", on=SOME)
+        four = ("--set", "strategy.data=4", "--set", "strategy.pipeline=1", "--set", "strategy.shard_ranks=2", "--set", "strategy.spare_devices=idle", "--set", "record.timeline=false")
+        self.check("sharded.toml", *four, on=SOME)
 
     def test_weights_streamed_layer_by_layer(self):
         one_stage = ("--set", "strategy.pipeline=1", "--set", "strategy.data=6", "--set", "workload.global_batch=20", "--set", "record.timeline=false")

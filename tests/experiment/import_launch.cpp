@@ -151,6 +151,23 @@ TEST_CASE("variables, nodes and keys of the request win over the script") {
   CHECK(imported({{"job.sh", small_job}}, request).value("strategy.data") == "16");
 }
 
+TEST_CASE("instances of the distributed optimizer are groups of replicas over which it is cut") {
+  auto request = on("h100-cluster");
+  request.nodes = 8;
+  const auto shards = [&](const std::string& groups) {
+    return imported({{"job.sh", with("--num-distributed-optimizer-instances " + groups)}}, request);
+  };
+  CHECK(shards("2").value("strategy.shard_ranks") == "8");  // of 16 replicas
+  CHECK(shards("1").text.find("shard_ranks") == std::string::npos);
+  for (const std::string groups : {"3", "16"}) {
+    const Lines errors = shards(groups).errors;
+    REQUIRE(errors.size() == 1);
+    CHECK(errors[0].find("--num-distributed-optimizer-instances " + groups +
+                         ": 16 replicas, with their context ranks, are not so many groups of several") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("options that change the computation and cannot be said are refused by name, or left out on request") {
   const Lines two = errors_with("--moe-latent-size 512 --fp32-residual-connection");
   REQUIRE(two.size() == 2);

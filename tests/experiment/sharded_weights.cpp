@@ -98,6 +98,54 @@ TEST_CASE("sharded gradients: whole weights are waited for once, and the last un
   CHECK(time_with(0, behind, 3) == 3 * (rH + 2 * r + rE) + norm + all);
 }
 
+TEST_CASE("shard groups: parts are all-reduced beside what the group does, and the last ones behind it") {
+  // Two rows of two dies: a row is a group, a column holds the same parts, and no message crosses another one's link.
+  // Two gather, or reduce and scatter, S bytes in 1 us + S/2 ns, and all-reduce them in twice that.
+  constexpr Time C = 1000 * us, P = 139'264 + 2 * 49'984 + 128;
+  const auto two = [](Time bytes) { return us + bytes / 2 * 1000; };
+  const auto time = [&](const std::string& keys, std::int64_t micro_batches) {
+    TestJob job = ring_job(C, micro_batches);
+    job.machine =
+        program::machine_of("kind = \"mesh\"\ncolumns = 2\nrows = 2\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n");
+    job.machine.device = ring_job(C, 1).machine.device;
+    Plan plan = job.plan(keys + "shard_ranks = 2");
+    REQUIRE(job.diagnostics.errors() == std::vector<std::string>{});
+    plan.program.free_reductions = true;
+    const Time with = result_of(job, plan, sim::Laws::all).results.iteration_time;
+    CHECK(result_of(job, plan, sim::Laws::none).results.iteration_time == with);
+    return with;
+  };
+  const Time wE = two(2 * 139'264), w = two(2 * 49'984), wH = two(2 * 8'320), all = two(2 * P);
+  const Time sE = two(4 * 139'264), s = two(4 * 49'984);
+  const Time aE = 2 * two(2 * 139'264), a = 2 * two(2 * 49'984), norm_of_two = us + 4000;
+  // As without groups, but that the first layer's part is all-reduced beside the embedding's reduce-scatter, and the
+  // embedding's behind both.
+  const Time forward = wE + w + 2 * C, backward = wH + w + 4 * C, last = s + std::max(a, sE) + aE + norm_of_two;
+  CHECK(time("data_sharding = \"parameters\"\n", 1) == forward + backward + last);
+  // The gathers of the next micro-batch wait for the reduce-scatters, and not for the all-reduces.
+  CHECK(time("data_sharding = \"parameters\"\n", 2) == 2 * (forward + backward) + s + sE + last);
+  CHECK(time("data_sharding = \"gradients\"\n", 2) == 12 * C + last + all);
+  CHECK(time("distributed_optimizer = true\n", 2) == 12 * C + two(4 * P) + 2 * two(2 * P) + norm_of_two + all);
+}
+
+TEST_CASE("shard groups: a search finds what brute force does") {
+  TestJob job = ring_job(20 * us, 2);
+  job.evaluator = sim::make_evaluator(job.machine, *job.cost);
+  const auto table =
+      config::parse_toml("distributed_optimizer = \"any\"\ndata_sharding = \"any\"\nshard_ranks = \"any\"",
+                         "strategy.toml", job.diagnostics);
+  const auto evaluations = job.evaluations();
+  // Over all four replicas or two groups of two; without anything cut there is one way.
+  std::vector<Time> times = {evaluations.one(job.plan("").program).time};
+  for (const std::string keys :
+       {"distributed_optimizer = true\n", "data_sharding = \"gradients\"\n", "data_sharding = \"parameters\"\n"})
+    for (const std::string groups : {"", "shard_ranks = 2"})
+      times.push_back(evaluations.one(job.plan(keys + groups).program).time);
+  const Searched found = megatron::kind().search(*table, job.job_with(evaluations));
+  CHECK(found.report->found.judged.size() == times.size());
+  CHECK(found.report->found.ranked.front().evaluation.time == std::ranges::min(times));
+}
+
 TEST_CASE("sharded weights: a search finds them where nothing else fits, and the fastest of all where much does") {
   TestJob job = ring_job(20 * us, 4);
   job.model = gpt(12, 64, 4, 128);

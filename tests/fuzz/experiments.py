@@ -187,6 +187,9 @@ def megatron(rng, machine):
         strategy.pop("recomputation_method", None)
         if strategy.get("schedule") in APART:
             strategy.pop("schedule")
+    groups = [size for size in divisors(copies) if 1 < size < copies and tensor * size % (strategy.get("expert_parallel", 1) * (strategy.get("expert_tensor", 0) or tensor)) == 0]
+    if groups and rng.random() < 0.6 and strategy.get("weight_streaming") != '"hosts"' and strategy.get("gradient_reduction") != '"all-reduce"':
+        strategy["shard_ranks"] = rng.choice(groups)
     more = stages(rng, machine, strategy, used) if phase == "training" else ""
     return model + table("workload", workload) + table("strategy", strategy) + more
 

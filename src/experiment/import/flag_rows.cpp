@@ -145,7 +145,7 @@ std::span<const FlagRow> flag_rows() {
       {"use_megatron_fsdp use_custom_fsdp", nothing, "", ""},  // data_parallel_sharding_strategy says what is cut
       {"data_parallel_sharding_strategy", word, "strategy.data_sharding",
        "no_shard optim optim_grads=gradients optim_grads_params=parameters"},
-      {"num_distributed_optimizer_instances", refused, "", "optimizer state that is cut over some of the replicas"},
+      {"num_distributed_optimizer_instances", by_hand, "", ""},
       {"cpu_offloading", on, "", ""},
       {"optimizer_cpu_offload", refused, "", "optimizer state on a host"},
       {"transformer_impl", word, "-", "transformer_engine local inference_optimized"},

@@ -84,6 +84,7 @@ class LaunchReader {
   void read_interleave(std::int64_t pipeline);
   void read_ends(std::int64_t pipeline);
   void read_batch(std::int64_t replicas);
+  void read_shard_groups(std::int64_t copies);
   std::int64_t replicas_of(const ChosenMachine& machine, std::int64_t ranks);
 
   const ImportRequest& request_;
@@ -223,10 +224,23 @@ void LaunchReader::read_cut(SourceSize size) {
   const std::int64_t replicas = replicas_of(machine, ranks);
   if (replicas == 0) return;
   put(draft_, "strategy.data", replicas, fmt::format("{} devices", machine.devices));
+  read_shard_groups(replicas * whole_in(draft_, "strategy.context_parallel", 1));
   read_batch(replicas);
   if (replicas > 1) return;
   for (const char* key : {"distributed_optimizer", "overlap_gradient_reduction", "overlap_parameter_gathering"})
     put(draft_, fmt::format("strategy.{}", key), false, "there is one replica");
+}
+
+/// Groups of replicas, context ranks among them, of which each has all of the optimizer state.
+void LaunchReader::read_shard_groups(std::int64_t copies) {
+  const auto groups = count_in(flags_, "num_distributed_optimizer_instances", diagnostics_);
+  if (!groups || *groups == 1) return;
+  const Flag* flag = importing::find(flags_, "num_distributed_optimizer_instances");
+  if (copies % *groups != 0 || copies == *groups)
+    return diagnostics_.error(flag->where, fmt::format("{} {}: {} replicas, with their context ranks, are not so many "
+                                                       "groups of several; --nodes N changes that",
+                                                       flag->given, *groups, copies));
+  put(draft_, "strategy.shard_ranks", copies / *groups, fmt::format("{} {}", flag->given, *groups));
 }
 
 void LaunchReader::read_batch(std::int64_t replicas) {

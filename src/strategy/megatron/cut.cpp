@@ -140,7 +140,7 @@ workload::LayerShape Cut::layer_shape(std::uint32_t number, std::uint32_t expert
   if (options.shards_gradients()) {
     shape.gradient_bytes = options.flat_parameters ? element() : options.bytes_to_reduce();  // cast later
     shape.adds_gradients = adds_gradients;
-    shape.expert_gradient_bytes = experts_stay(*this) ? options.gradient_bytes : 0;
+    shape.expert_gradient_bytes = sums_experts_in_place(*this) ? options.gradient_bytes : 0;
   }
   shape.kind = number;
   if (is_moe(kind(number))) {

@@ -22,6 +22,8 @@ enum GroupSlot : std::uint32_t {
   data_beside_group,
   expert_data_group,  ///< those copies that hold the same experts
   expert_data_beside_group,
+  across_group,  ///< those at the same place of their groups of shard_ranks, which hold the same parts
+  across_beside_group,
   twins_group,  ///< the two devices of a copy whose stages hold the same pieces of the model (Cut::twins)
   twins_beside_group,
   expert_group,         ///< devices over which the experts of a layer are spread
@@ -54,7 +56,8 @@ enum Event : std::uint32_t {
   unit_gathered,
   unit_done,
   gradient_room,
-  backward_go,  ///< of a backward pass beside a forward pass
+  part_scattered,  ///< of gradients, which other groups of shard_ranks have to be added to
+  backward_go,     ///< of a backward pass beside a forward pass
   backward_done,
   events
 };
@@ -202,6 +205,8 @@ struct Cut {
   }
   /// Devices of a stage that hold the same experts.
   [[nodiscard]] std::int64_t expert_replicas() const { return options.tensor * options.copies() / expert_devices(); }
+  /// Of those, the devices over which that is cut which is cut over the copies.
+  [[nodiscard]] std::int64_t expert_shards() const { return expert_replicas() / options.shard_groups(); }
   /// The model's layers in a chunk of a stage: first one, and one behind the last.
   [[nodiscard]] std::int64_t first_layer(std::uint32_t stage, std::uint32_t chunk) const {
     return chunk_begin[piece(stage, chunk)];

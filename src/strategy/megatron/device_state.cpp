@@ -121,8 +121,8 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
     state.updated_dense = held.dense;
     state.updated_expert = held.expert;
   } else {
-    state.updated_dense = cut_over_replicas(state.dense, cut.holders(), cut);
-    state.updated_expert = cut_over_replicas(state.expert, cut.expert_replicas() * cut.twins(), cut);
+    state.updated_dense = cut_over_replicas(state.dense, cut.options.shards() * cut.twins(), cut);
+    state.updated_expert = cut_over_replicas(state.expert, cut.expert_shards() * cut.twins(), cut);
   }
   state.held = cut.options.shards_parameters() ? state.updated() : state.parameters();
   state.summed = cut.options.shards_gradients() ? state.updated() : state.parameters();

@@ -38,16 +38,17 @@ class Grouping {
   program::Program& program_;
 };
 
-/// Those who share a gradient norm: a replica, or all of them. They stand in the order of replicas or of tensor ranks,
-/// of whichever there are more: so the members of a part are as far before those of the next one everywhere, and the
-/// parts stay alike in collectives over all of them.
+/// Those who share a gradient norm: a replica, or all that have parts of the same gradients. They stand in the order of
+/// replicas or of tensor ranks, of whichever there are more: so the members of a part are as far before those of the
+/// next one everywhere, and the parts stay alike in collectives over all of them.
 void bind_model_groups(const Cut& cut, Grouping& grouping) {
   const bool is_shared = cut.options.distributed_optimizer;
-  const bool by_tensor_rank = cut.options.tensor > cut.options.copies();
+  const auto shards = static_cast<std::uint32_t>(cut.options.shards());
+  const bool by_tensor_rank = cut.options.tensor > (is_shared ? cut.options.shards() : cut.options.copies());
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<program::DeviceId>> parts;  // of each group
   for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) {
     const Place at = cut.place(rank);
-    parts[{is_shared ? 0 : at.copy, by_tensor_rank ? at.tensor : at.copy}].push_back(cut.devices[rank]);
+    parts[{is_shared ? at.copy / shards : at.copy, by_tensor_rank ? at.tensor : at.copy}].push_back(cut.devices[rank]);
   }
   std::map<std::uint32_t, std::vector<program::DeviceId>> groups;
   for (const auto& [key, part] : parts) groups[key.first].insert(groups[key.first].end(), part.begin(), part.end());
@@ -62,7 +63,9 @@ void add_groups(const Cut& cut, program::Program& program) {
   const bool training = cut.training();
   Grouping grouping(cut, program);
   const auto tensor = [&](const Place& at) { return at.stage * copies + at.copy; };
-  const auto data = [&](const Place& at) { return at.stage * t + at.tensor; };
+  const std::int64_t shards = options.shards(), groups = options.shard_groups();
+  const auto data = [&](const Place& at) { return (at.stage * t + at.tensor) * groups + at.copy / shards; };
+  const auto across = [&](const Place& at) { return (at.stage * t + at.tensor) * shards + at.copy % shards; };
   // The stage at the other end holds the same pieces, where all are there twice.
   const auto twins = [&](const Place& at) {
     return (std::min<std::int64_t>(at.stage, options.pipeline - 1 - at.stage) * copies + at.copy) * t + at.tensor;
@@ -72,7 +75,8 @@ void add_groups(const Cut& cut, program::Program& program) {
     return (at.stage * t + at.tensor % cut.expert_tensor()) * t * copies + of_stage(at) / whole;
   };
   const auto expert_data = [&](const Place& at) {
-    return (at.stage * t + at.tensor % whole) * copies + of_stage(at) % whole / t;
+    const std::int64_t same = (at.stage * t + at.tensor % whole) * copies + of_stage(at) % whole / t;
+    return same * groups + at.copy / shards;
   };
   const auto expert_tensor = [&](const Place& at) {
     return (at.stage * copies * t + of_stage(at)) / cut.expert_tensor();
@@ -116,6 +120,8 @@ void add_groups(const Cut& cut, program::Program& program) {
   const bool gathers_whole = options.shards_gradients() && !options.shards_parameters();  // beside their reductions
   const bool has_stream = options.overlap_gradient_reduction || gathers_beside_forward(cut) || gathers_whole;
   if (has_stream) grouping.bind(data_beside_group, data);
+  if (groups > 1) grouping.bind(across_group, across);
+  if (groups > 1 && has_stream) grouping.bind(across_beside_group, across);
   if (cut.twins() > 1) grouping.bind(twins_group, twins);
   if (cut.twins() > 1 && has_stream) grouping.bind(twins_beside_group, twins);
   if (has_experts(*cut.model)) {

@@ -90,6 +90,17 @@ std::vector<std::int64_t> recomputed_layers(const Options& so_far, const Job& jo
   return found;
 }
 
+/// All, which is 0, or groups of them. Where devices may be left out, how many there are is only known with all of the
+/// cut: more than divide it here.
+std::vector<std::int64_t> shard_ranks(const Options& so_far, const Job&, std::int64_t devices) {
+  std::vector<std::int64_t> found = {0};
+  const std::int64_t most = devices / (so_far.tensor * so_far.pipeline);
+  const std::int64_t copies = so_far.data > 0 ? so_far.copies() : so_far.idle_devices ? 0 : most;
+  for (std::int64_t i = 2; i <= (copies > 0 ? copies : most) / 2; ++i)
+    if (copies == 0 || copies % i == 0) found.push_back(i);
+  return found;
+}
+
 std::vector<std::int64_t> expert_parallels(const Options&, const Job& job, std::int64_t) {
   std::int64_t experts = 0;  // that all kinds of layers with experts have together
   for (std::uint32_t kind = 0; kind < layer_kinds(*job.model); ++kind)
@@ -118,19 +129,20 @@ std::vector<std::pair<std::string, Dimension>> all_dimensions() {
           {"distributed_optimizer", {{}, nullptr, copy_member<&O::distributed_optimizer>}},
           {"overlap_gradient_reduction", {{}, nullptr, copy_member<&O::overlap_gradient_reduction>}},
           {"data_sharding", {{}, nullptr, copy_member<&O::data_sharding>}},
+          {"shard_ranks", {{}, &O::shard_ranks, copy_member<&O::shard_ranks>, shard_ranks}},
           {"expert_parallel", {{}, &O::expert_parallel, copy_member<&O::expert_parallel>, expert_parallels}}};
 }
 
 /// Programs are the same where their canonical keys are.
 class Canonical {
  public:
-  using Key = std::tuple<std::array<std::int64_t, 8>, std::string, std::array<int, 5>>;
+  using Key = std::tuple<std::array<std::int64_t, 9>, std::string, std::array<int, 5>>;
 
   Key operator()(const Cut& cut) {
     const Options& o = cut.options;
     const bool reduces = cut.training() && (cut.holders() > 1 || cut.expert_replicas() > 1);
     return {{o.tensor, o.context_parallel, o.pipeline, o.data, o.micro_batch, o.interleave, o.expert_parallel,
-             repeated_layers(cut)},
+             repeated_layers(cut), o.shard_ranks},
             schedule(cut),
             {static_cast<int>(o.recomputation), static_cast<int>(cut.uses_sequence_parallelism()),
              static_cast<int>(o.data_sharding), static_cast<int>(reduces && o.distributed_optimizer),

@@ -175,6 +175,14 @@ void add_gradients(config::Schema<Options>& s) {
        "ZeRO-3): weights as well, each layer gathered when it is needed")
       .otherwise("auto")
       .may_be_open();
+  s.integer("shard_ranks", &Options::shard_ranks,
+            "of data_sharding and distributed_optimizer: over so many neighbouring replicas (with their context ranks) "
+            "it is cut, and these groups hold the same (HSDP); gradients' parts are all-reduced over the groups; 0: "
+            "over all")
+      .at_least("0")
+      .at_most("1000000")
+      .otherwise("0")
+      .may_be_open();
   s.integer("gather_ahead", &Options::gather_ahead,
             "of data_sharding = \"parameters\" and of weight_streaming: layers that are gathered while another one "
             "computes; 0: it waits")

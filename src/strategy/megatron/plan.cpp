@@ -102,6 +102,8 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   }
   add("sequence parallel", yes_or_no(cut.uses_sequence_parallelism()));
   if (options.shards_gradients()) add("data sharding", sharding_text(cut));
+  if (options.shard_groups() > 1)
+    add("shard ranks", fmt::format("{} in each of {} groups", options.shards(), options.shard_groups()));
   if (options.streams_weights())
     add("weight streaming", options.weights_on_hosts() ? "layer by layer, from hosts" : "layer by layer, from devices");
   if (!cut.training()) return;

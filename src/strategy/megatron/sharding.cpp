@@ -26,11 +26,26 @@ UnitParameters parameters_of(const Cut& cut, Unit unit, bool own_weight) {
   return {share.sharded + share.replicated, share.expert};
 }
 
-/// Parameters of a unit that are there only while it is whole.
-std::int64_t gathered_elements(const Cut& cut, Unit unit) {
+/// Parameters of a unit that are there only while it is whole, and those whose gradients are.
+UnitParameters gathered_of(const Cut& cut, Unit unit) {
   const UnitParameters all = used_by(cut, unit);
-  return rounded_up(all.dense, cut.options.copies()) +
-         (experts_stay(cut) ? 0 : rounded_up(all.expert, cut.expert_replicas()));
+  return {all.dense, experts_stay(cut) ? 0 : all.expert};
+}
+UnitParameters reduced_of(const Cut& cut, Unit unit) {
+  const UnitParameters all = used_by(cut, unit);
+  return {all.dense, sums_experts_in_place(cut) ? 0 : all.expert};
+}
+
+/// Elements of all parts together, and of one of them.
+std::int64_t whole(const Cut& cut, const UnitParameters& all) {
+  return rounded_up(all.dense, cut.options.shards()) + rounded_up(all.expert, cut.expert_shards());
+}
+UnitParameters parts(const Cut& cut, const UnitParameters& all) {
+  return {part_of(cut, all.dense), rounded_up(all.expert, cut.expert_shards()) / cut.expert_shards()};
+}
+std::int64_t part(const Cut& cut, const UnitParameters& all) {
+  const UnitParameters of = parts(cut, all);
+  return of.dense + of.expert;
 }
 
 Operator elementwise(const Cut& cut, const char* name, std::int64_t read, std::int64_t written) {
@@ -42,16 +57,16 @@ void cast_part(Writer& main, Unit unit, Activity activity) {
   constexpr std::int64_t kept = 4;  // B
   const Cut& cut = main.cut();
   if (!cut.options.flat_parameters || cut.element() == kept) return;
-  const std::int64_t part = part_of_unit(cut, unit);
-  main.run({elementwise(cut, "cast of the part", kept * part, cut.element() * part)}, activity);
+  const std::int64_t elements = part(cut, gathered_of(cut, unit));
+  main.run({elementwise(cut, "cast of the part", kept * elements, cut.element() * elements)}, activity);
 }
 
 /// What happens to the gradients of a unit before they are reduced: the parameters are slices of one tensor, so their
 /// gradients are copied into its own, cast, and divided by a factor of the replicas.
 std::vector<Operator> before_reduction(const Cut& cut, Unit unit) {
   if (!cut.options.flat_parameters) return {};
-  const std::int64_t whole = gathered_elements(cut, unit);
-  const std::int64_t own = cut.element() * whole, reduced = cut.options.bytes_to_reduce() * whole;
+  const std::int64_t elements = whole(cut, reduced_of(cut, unit));
+  const std::int64_t own = cut.element() * elements, reduced = cut.options.bytes_to_reduce() * elements;
   std::vector<Operator> operators = {workload::streaming(OperatorKind::copy, "gradients side by side", Bytes{own},
                                                          Bytes{own}, cut.workload->datatype)};
   if (own != reduced) operators.push_back(elementwise(cut, "cast of the gradients", own, reduced));
@@ -77,7 +92,8 @@ bool reduces_for_passes(const Cut& cut) { return cut.options.shards_gradients() 
 
 }  // namespace
 
-bool experts_stay(const Cut& cut) { return cut.expert_replicas() == 1 && !cut.options.weights_on_hosts(); }
+bool experts_stay(const Cut& cut) { return cut.expert_shards() == 1 && !cut.options.weights_on_hosts(); }
+bool sums_experts_in_place(const Cut& cut) { return cut.expert_replicas() == 1 && !cut.options.weights_on_hosts(); }
 
 UnitParameters used_by(const Cut& cut, Unit unit) { return parameters_of(cut, unit, true); }
 
@@ -91,25 +107,20 @@ std::vector<Unit> units_of(const Cut& cut, std::uint32_t stage, std::uint32_t ch
 }
 
 std::int64_t part_of(const Cut& cut, std::int64_t parameters) {
-  return cut.options.shards_gradients() ? rounded_up(parameters, cut.options.copies()) / cut.options.copies()
+  return cut.options.shards_gradients() ? rounded_up(parameters, cut.options.shards()) / cut.options.shards()
                                         : parameters;
 }
 
-std::int64_t part_of_unit(const Cut& cut, Unit unit) {
-  const UnitParameters all = used_by(cut, unit);
-  const std::int64_t holders = cut.expert_replicas();
-  return part_of(cut, all.dense) + (experts_stay(cut) ? 0 : rounded_up(all.expert, holders) / holders);
-}
+std::int64_t part_of_unit(const Cut& cut, Unit unit) { return part(cut, reduced_of(cut, unit)); }
 
 UnitParameters held_parts(const Cut& cut, std::uint32_t stage) {
   const bool own_weight = !cut.model->tied_embeddings || cut.options.pipeline > 1;
-  const std::int64_t holders = cut.expert_replicas();
   UnitParameters held;
   for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
     for (const Unit unit : units_of(cut, stage, chunk)) {
-      const UnitParameters all = parameters_of(cut, unit, own_weight);
-      held.dense += part_of(cut, all.dense);
-      held.expert += rounded_up(all.expert, holders) / holders;
+      const UnitParameters own = parts(cut, parameters_of(cut, unit, own_weight));
+      held.dense += own.dense;
+      held.expert += own.expert;
     }
   }
   return held;
@@ -119,16 +130,18 @@ UnitParameters held_parts(const Cut& cut, std::uint32_t stage) {
 // has a place of its own.
 std::int64_t unit_buffers(const Cut& cut, std::uint32_t stage) {
   if (!cut.options.shards_gradients()) return 0;
-  std::int64_t largest = 0, all = 0;
+  std::int64_t largest = 0, all = 0, largest_gradients = 0;
   for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
     for (const Unit unit : units_of(cut, stage, chunk)) {
-      const std::int64_t elements = gathered_elements(cut, unit);
+      const std::int64_t elements = whole(cut, gathered_of(cut, unit));
+      largest_gradients = std::max(largest_gradients, whole(cut, reduced_of(cut, unit)));
       largest = std::max(largest, elements);
       all += elements;
     }
   }
   const bool reshards = !cut.training() || cut.options.reshard_after_forward;
-  const std::int64_t gradients = cut.training() ? gradient_buffers * cut.options.bytes_to_reduce() * largest : 0;
+  const std::int64_t gradients =
+      cut.training() ? gradient_buffers * cut.options.bytes_to_reduce() * largest_gradients : 0;
   if (!cut.options.shards_parameters()) return gradients;
   return cut.element() * (reshards ? (cut.options.gather_ahead + 1) * largest : all) + gradients;
 }

@@ -34,12 +34,14 @@ struct UnitParameters {
 };
 /// What a device holds of all units of a stage: its parts, each of as many elements as those of the other replicas.
 [[nodiscard]] UnitParameters held_parts(const Cut& cut, std::uint32_t stage);
-/// Experts that no other device holds are always where they are needed, unless they come from hosts.
+/// Experts that no other device of a group has parts of are always where they are needed, unless they come from hosts;
+/// those that no other device at all holds have their gradients added up there.
 [[nodiscard]] bool experts_stay(const Cut& cut);
+[[nodiscard]] bool sums_experts_in_place(const Cut& cut);
 /// All parameters of a unit, a tied output weight too: it is that of the embedding, gathered for both, and has
 /// gradients of both.
 [[nodiscard]] UnitParameters used_by(const Cut& cut, Unit unit);
-/// The part of one replica, or of one of those that hold the same experts.
+/// The part of one replica, or of one of those that hold the same experts, of what leaves as gradients.
 [[nodiscard]] std::int64_t part_of_unit(const Cut& cut, Unit unit);
 /// B: room for whole units, and for their gradients.
 [[nodiscard]] std::int64_t unit_buffers(const Cut& cut, std::uint32_t stage);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "weight_hosts.hpp"
 
@@ -19,6 +20,7 @@ class ShardingReader {
       warn_if_given("data_sharding", &Options::data_sharding, "outside training: there are no gradients");
       options_.data_sharding = DataSharding::as_optimizer;
     }
+    if (options_.shard_ranks > 0) read_shard_ranks();
     if (!options_.shards_parameters() || options_.streams_weights()) {
       warn_if_given("flat_parameters", &Options::flat_parameters,
                     options_.streams_weights() ? "with weight_streaming" : "without data_sharding = \"parameters\"");
@@ -68,6 +70,34 @@ class ShardingReader {
     warn_if_given("overlap_parameter_gathering", &Options::overlap_parameter_gathering,
                   fmt::format("with {}: weights are always gathered beside passes", given()).c_str());
     options_.overlap_parameter_gathering = false;
+  }
+
+  /// Behind it 0 where all replicas are one group.
+  void read_shard_ranks() {
+    const bool is_cut = options_.shards_gradients() || options_.streams_weights() ||
+                        (options_.distributed_optimizer && cut_.training());
+    if (!is_cut) {
+      warn_if_given("shard_ranks", &Options::shard_ranks,
+                    cut_.training() ? "without distributed_optimizer or data_sharding" : "where weights stay whole");
+      options_.shard_ranks = 0;
+      return;
+    }
+    const std::int64_t copies = options_.copies(), ranks = std::exchange(options_.shard_ranks, 0);
+    if (ranks == copies) return;
+    if (ranks == 1 || copies % ranks != 0) {
+      error("shard_ranks", "shard_ranks = {}, allowed: 0, or a divisor of {} from 2 on", ranks, copies_text(options_));
+    } else if (options_.weights_on_hosts()) {
+      error("shard_ranks", "hosts take gradients of one group, allowed with weight_streaming = \"hosts\": 0");
+    } else if (options_.all_reduce_gradients) {
+      error("gradient_reduction", "groups of shard_ranks reduce-scatter gradients: gradient_reduction = \"auto\"");
+    } else if (has_experts(*cut_.model) && options_.tensor * ranks % cut_.expert_devices() != 0) {
+      error("shard_ranks",
+            "{} devices hold the experts of a layer once, and a group has tensor {} x shard_ranks {} = {}, allowed: a "
+            "multiple of those",
+            cut_.expert_devices(), options_.tensor, ranks, options_.tensor * ranks);
+    } else {
+      options_.shard_ranks = ranks;
+    }
   }
 
   void read_streaming() {

@@ -1,8 +1,10 @@
 #include "sharding_stream.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
+#include "folded.hpp"
 #include "weight_hosts.hpp"
 
 namespace tessera::strategy::megatron {
@@ -29,6 +31,8 @@ Units gathered_in(const UnitUses& uses) {
   return units;
 }
 
+bool sums_across(const Cut& cut) { return cut.training() && cut.options.shard_groups() > 1; }
+
 class ShardingStream {
  public:
   ShardingStream(program::Program& program, const Cut& cut, const std::vector<UnitUses>& passes)
@@ -37,11 +41,11 @@ class ShardingStream {
   program::BlockId write() {
     Writer all(program_, cut_, "weights and gradients over the replicas");
     // Every event is raised by one stream alone, as bounds of a search want it.
-    if (cut_.training()) begin_gradients(all);
+    if (cut_.training() && !sums_across(cut_)) begin_gradients(all);
     begin_parts(all);
     for (const std::optional<Unit>& unit : gathered_from(0))
       if (unit) gather(all, *unit);
-    write(all.builder(), program::fold(numbered_passes()));
+    write_folded(program_, all.builder(), passes_ahead(), [&](const Pass& pass) { return pass_block(pass); });
     return all.builder().done();
   }
 
@@ -57,34 +61,10 @@ class ShardingStream {
     return found;
   }
 
-  /// Passes as actions whose chunk is their number among those that differ, which is how they are folded into loops.
-  std::vector<program::PipelineAction> numbered_passes() {
-    std::vector<program::PipelineAction> numbers;
-    for (std::size_t i = 0; i < passes_.size(); ++i) {
-      Pass pass{passes_[i], gathered_from(i + 1)};
-      const auto found = std::ranges::find(different_, pass);
-      program::PipelineAction number;
-      number.kind = program::PipelineAction::Kind::forward;
-      number.chunk = static_cast<std::uint32_t>(found - different_.begin());
-      numbers.push_back(number);
-      if (found == different_.end()) different_.push_back(std::move(pass));
-    }
-    blocks_.assign(different_.size(), std::nullopt);
-    return numbers;
-  }
-
-  void write(program::BlockBuilder& into, const program::ScheduleLoop& loop) {
-    if (loop.action) {
-      std::optional<program::BlockId>& block = blocks_[loop.action->chunk];
-      if (!block) block = pass_block(different_[loop.action->chunk]);
-      into.call(*block, loop.times);
-    } else if (loop.times == 1) {
-      for (const program::ScheduleLoop& inner : loop.body) write(into, inner);
-    } else {
-      program::BlockBuilder body(program_, "passes");
-      for (const program::ScheduleLoop& inner : loop.body) write(body, inner);
-      into.call(body.done(), loop.times);
-    }
+  [[nodiscard]] std::vector<Pass> passes_ahead() const {
+    std::vector<Pass> found;
+    for (std::size_t i = 0; i < passes_.size(); ++i) found.push_back({passes_[i], gathered_from(i + 1)});
+    return found;
   }
 
   program::BlockId pass_block(const Pass& pass) {
@@ -132,7 +112,8 @@ class ShardingStream {
     take_sum_room(writer);
     over_replicas(writer, CollectiveKind::reduce_scatter, unit, cut_.options.bytes_to_reduce(),
                   "gradient reduce-scatter");
-    end_reduction(writer);
+    if (!sums_across(cut_)) return end_reduction(writer);
+    writer.builder().signal(part_scattered);
   }
 
   void over_replicas(Writer& writer, CollectiveKind kind, Unit unit, std::int64_t element, const char* label) const {
@@ -145,8 +126,6 @@ class ShardingStream {
   const Cut& cut_;
   const std::vector<UnitUses>& passes_;
   std::size_t lead_;
-  std::vector<Pass> different_;
-  std::vector<std::optional<program::BlockId>> blocks_;  // of those that differ
   std::vector<std::pair<Step, program::BlockId>> steps_;
 };
 
@@ -171,6 +150,32 @@ std::vector<UnitUses> uses_by_pass(const Cut& cut, std::uint32_t stage,
 
 program::BlockId sharding_stream(program::Program& program, const Cut& cut, const std::vector<UnitUses>& passes) {
   return ShardingStream(program, cut, passes).write();
+}
+
+program::BlockId across_stream(program::Program& program, const Cut& cut, const std::vector<UnitUses>& passes) {
+  Writer all(program, cut, "gradients over groups of replicas");
+  all.builder().signal(gradient_room, gradient_buffers);
+  std::map<Unit, program::BlockId> units;
+  const auto unit_block = [&](Unit unit) {
+    const auto [found, added] = units.try_emplace(unit);
+    if (!added) return found->second;
+    Writer writer(program, cut, "part of a unit's gradients");
+    writer.builder().label("").activity(Activity::data_communication).wait(part_scattered);
+    writer.sum_across(across_group, part_of_unit(cut, unit), cut.options.bytes_to_reduce());
+    found->second = writer.builder().signal(gradient_room).done();
+    return found->second;
+  };
+  write_folded(program, all.builder(), passes, [&](const UnitUses& uses) {
+    program::BlockBuilder pass(program, "gradients of a pass over groups");
+    for (std::size_t i = 0; i < uses.size();) {
+      std::size_t end = i + 1;
+      while (end < uses.size() && uses[end] == uses[i]) ++end;
+      if (uses[i].reduced) pass.call(unit_block(uses[i].unit), static_cast<std::uint32_t>(end - i));
+      i = end;
+    }
+    return pass.done();
+  });
+  return all.builder().done();
 }
 
 }  // namespace tessera::strategy::megatron

@@ -24,5 +24,9 @@ using UnitUses = std::vector<UnitUse>;
 
 [[nodiscard]] program::BlockId sharding_stream(program::Program& program, const Cut& cut,
                                                const std::vector<UnitUses>& passes);
+/// Where groups of shard_ranks hold the same: on a stream of its own, as two communicators run beside each other, each
+/// part of gradients is summed over the groups behind its reduce-scatter. Then the unit's buffer is free.
+[[nodiscard]] program::BlockId across_stream(program::Program& program, const Cut& cut,
+                                             const std::vector<UnitUses>& passes);
 
 }  // namespace tessera::strategy::megatron

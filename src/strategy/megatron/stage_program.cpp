@@ -133,6 +133,12 @@ std::vector<UnitUses> unit_uses(const Cut& cut, std::uint32_t stage, const std::
   return uses_by_pass(cut, stage, actions);
 }
 
+void add_sharding_streams(program::Program& program, const Cut& cut, const std::vector<UnitUses>& uses,
+                          std::vector<program::BlockId>& streams) {
+  streams.push_back(sharding_stream(program, cut, uses));
+  if (cut.training() && cut.options.shard_groups() > 1) streams.push_back(across_stream(program, cut, uses));
+}
+
 }  // namespace
 
 std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cut, StageBlocks& blocks,
@@ -167,7 +173,7 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
   if (has_beside_stream(cut))
     streams.push_back(beside_stream(program, cut, blocks, {stage, at.micro_batches}, actions));
   if (cut.uses_user_buffers()) user_buffers::add_streams(program, cut, blocks, stage, at.micro_batches, streams);
-  if (cut.options.shards_gradients()) streams.push_back(sharding_stream(program, cut, unit_uses(cut, stage, actions)));
+  if (cut.options.shards_gradients()) add_sharding_streams(program, cut, unit_uses(cut, stage, actions), streams);
   if (cut.options.weights_on_hosts()) add_part_streams(program, cut, uses_by_layer(cut), streams);
   if (has_gradient_stream(cut) || gathers_beside_forward(cut))
     streams.push_back(replica_stream(program, cut, blocks, stage, actions));

@@ -6,9 +6,10 @@
 namespace tessera::strategy::megatron {
 namespace {
 
-constexpr Holders dense_holders{data_group, twins_group}, expert_holders{expert_data_group, twins_group};
-constexpr Holders dense_beside{data_beside_group, twins_beside_group};
-constexpr Holders expert_beside{expert_data_beside_group, twins_beside_group};
+constexpr Holders dense_holders{data_group, twins_group, across_group};
+constexpr Holders expert_holders{expert_data_group, twins_group, across_group};
+constexpr Holders dense_beside{data_beside_group, twins_beside_group, across_beside_group};
+constexpr Holders expert_beside{expert_data_beside_group, twins_beside_group, across_beside_group};
 
 workload::OptimizerOperators operators(const Cut& cut, const DeviceState& state) {
   return workload::optimizer_operators(optimizer_shape(cut, state));
@@ -121,8 +122,8 @@ void write_update(Writer& writer, const DeviceState& state) {
   cast_weights(writer, state);
   if (!cut.options.distributed_optimizer || gathers_beside_forward(cut)) return;
   // Parts that are padded unit by unit, in groups that the stream of their reductions does not use.
-  const std::int64_t dense = has_parts ? state.updated_dense * cut.options.copies() : state.dense;
-  const std::int64_t expert = has_parts ? state.updated_expert * cut.expert_replicas() : state.expert;
+  const std::int64_t dense = has_parts ? state.updated_dense * cut.options.shards() : state.dense;
+  const std::int64_t expert = has_parts ? state.updated_expert * cut.expert_shards() : state.expert;
   gather_weights(writer, {has_parts ? dense_beside : dense_holders, dense, state.products_dense});
   gather_weights(writer, {has_parts ? expert_beside : expert_holders, expert, state.products_expert});
 }

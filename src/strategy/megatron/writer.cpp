@@ -18,13 +18,16 @@ std::int64_t Writer::members(GroupSlot group) const {
       return options.context_parallel;
     case data_group:
     case data_beside_group:
-      return options.copies();
+      return options.shards();
+    case across_group:
+    case across_beside_group:
+      return options.shard_groups();
     case twins_group:
     case twins_beside_group:
       return cut_.twins();
     case expert_data_group:
     case expert_data_beside_group:
-      return cut_.expert_replicas();
+      return cut_.expert_shards();
     case expert_group:
     case expert_beside_group:
       return options.expert_parallel;
@@ -42,7 +45,7 @@ std::int64_t Writer::members(GroupSlot group) const {
     case embedding_group:
       return cut_.model->tied_embeddings && !cut_.joins_ends() ? 2 : 1;
     default:
-      return options.tensor * options.pipeline * (options.distributed_optimizer ? options.copies() : 1);
+      return options.tensor * options.pipeline * (options.distributed_optimizer ? options.shards() : 1);
   }
 }
 
@@ -87,7 +90,14 @@ void Writer::holder_collective(CollectiveKind kind, const Holders& over, std::in
   const std::int64_t shared = kind == CollectiveKind::all_reduce ? elements : (elements + copies - 1) / copies;
   if (kind == CollectiveKind::all_gather) replica_collective(kind, over.twins, shared, element, label);
   replica_collective(kind, over.copies, elements, element, label);
-  if (kind != CollectiveKind::all_gather) replica_collective(kind, over.twins, shared, element, label);
+  if (kind == CollectiveKind::all_gather) return;
+  replica_collective(kind, over.twins, shared, element, label);
+  sum_across(over.across, (shared + cut_.twins() - 1) / cut_.twins(), element);
+}
+
+void Writer::sum_across(GroupSlot group, std::int64_t elements, std::int64_t element) {
+  collective(CollectiveKind::all_reduce, group, elements * element, element, Activity::data_communication,
+             "gradient all-reduce");
 }
 
 void Writer::tensor_collective(CollectiveKind kind, std::int64_t width, const std::string& label,

@@ -12,9 +12,10 @@ using program::Activity;
 using program::CollectiveKind;
 using program::MemoryCategory;
 
-/// Groups of those that hold the same parameters: the copies of a device's share, and the twins in each of them.
+/// Groups of those that hold the same parameters: the copies of a device's share that have parts of it, the twins in
+/// each of them, and those who have the same part.
 struct Holders {
-  GroupSlot copies = data_group, twins = twins_group;
+  GroupSlot copies = data_group, twins = twins_group, across = across_group;
 };
 
 class Writer {
@@ -36,9 +37,11 @@ class Writer {
   /// Of a buffer over those who hold the same parameters, in as many elements for each of them: it is padded.
   void replica_collective(CollectiveKind kind, GroupSlot group, std::int64_t elements, std::int64_t element,
                           const std::string& label);
-  /// The same over the copies, and over the twins in each of them.
+  /// The same over the copies, and over the twins in each of them; sums of parts then over those who have the same one.
   void holder_collective(CollectiveKind kind, const Holders& over, std::int64_t elements, std::int64_t element,
                          const std::string& label);
+  /// Over those who have the same part of gradients, of so many elements of it: their sum.
+  void sum_across(GroupSlot group, std::int64_t elements, std::int64_t element);
   /// Over the tensor ranks, of so many elements of each token; none: nothing. `element`: B of one, 0: as activations.
   void tensor_collective(CollectiveKind kind, std::int64_t width, const std::string& label, std::int64_t element = 0);
   /// All-reduce of one FP32 number over everybody who shares a gradient norm, in log2(members) exchanges.

@@ -103,6 +103,7 @@ struct Options {
   double link_factor = 2;  ///< there: cost of a link in use, over that of one that is not
   bool distributed_optimizer = false;
   DataSharding data_sharding = DataSharding::as_optimizer;
+  std::int64_t shard_ranks = 0;       ///< copies that hold one another's parts; 0: all
   std::int64_t gather_ahead = 1;      ///< units gathered beside the one that computes
   bool reshard_after_forward = true;  ///< and gathered again for the backward pass
   bool flat_parameters = false;       ///< of shards_parameters(): casts, copies and divisions of PyTorch's FSDP
@@ -133,6 +134,10 @@ struct Options {
   /// Of each weight, where nothing is cut over them: the context ranks of all replicas. Gradients are summed over
   /// these.
   [[nodiscard]] std::int64_t copies() const { return data * context_parallel; }
+  /// Of those, neighbours over which is cut what data_sharding and distributed_optimizer say; and how many such groups
+  /// there are, which hold the same.
+  [[nodiscard]] std::int64_t shards() const { return shard_ranks > 0 ? shard_ranks : copies(); }
+  [[nodiscard]] std::int64_t shard_groups() const { return copies() / shards(); }
   [[nodiscard]] bool shards_parameters() const { return data_sharding == DataSharding::parameters; }
   /// A device keeps its part of gradients alone, with or without that of weights.
   [[nodiscard]] bool shards_gradients() const { return data_sharding != DataSharding::as_optimizer; }
