@@ -59,8 +59,9 @@ bool is_off(const nlohmann::json& value) {
 
 }  // namespace
 
-HuggingFaceConfig::HuggingFaceConfig(const std::string& json, std::string file, config::Diagnostics& diagnostics)
-    : state_(std::make_unique<State>(json, std::move(file), diagnostics)) {
+HuggingFaceConfig::HuggingFaceConfig(const std::string& json_text, std::string file, config::Diagnostics& diagnostics)
+    : state_(std::make_unique<State>(without_infinities(json_text), std::move(file), diagnostics)) {
+  const std::string& json = state_->text;
   if (const auto problem = problem_of_json(json, config::most_levels)) {
     diagnostics.error({state_->file, problem->at.line, problem->at.column}, problem->what);
     return;

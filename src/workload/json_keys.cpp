@@ -136,6 +136,16 @@ JsonProblem problem_of_parser(const std::string& text, std::size_t bytes, const 
   return {position_of(text, bytes == 0 ? 0 : bytes - 1), "invalid JSON: " + reason_of(error.what())};
 }
 
+std::string without_infinities(std::string text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') i = end_of_string(text, i);
+    for (const std::string_view word : {"-Infinity", "Infinity"})
+      if (i < text.size() && text.compare(i, word.size(), word) == 0)
+        text.replace(i, word.size(), "null" + std::string(word.size() - 4, ' '));
+  }
+  return text;
+}
+
 std::optional<JsonProblem> problem_of_json(const std::string& text, int most_levels) {
   if (const auto deep = too_deep(text, most_levels)) {
     const std::string levels = std::to_string(most_levels);

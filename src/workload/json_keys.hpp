@@ -42,6 +42,8 @@ struct JsonProblem {
 /// Of what the parser reports when it has read that many bytes, the last of which are `token`.
 [[nodiscard]] JsonProblem problem_of_parser(const std::string& text, std::size_t bytes, const std::string& token,
                                             const nlohmann::detail::exception& error);
+/// Python writes Infinity, which JSON has not: null in its place, all else where it was.
+[[nodiscard]] std::string without_infinities(std::string text);
 /// Nothing: parsing the text throws nothing, and goes no deeper than `most_levels`.
 [[nodiscard]] std::optional<JsonProblem> problem_of_json(const std::string& text, int most_levels);
 /// Where objects and arrays are first within each other more often than `most_levels`.

@@ -5,12 +5,28 @@
 
 namespace tessera::workload {
 
+/// Choices of the key `mixer`.
+[[nodiscard]] std::vector<std::pair<std::string, Mixer>> mixer_choices();
+
 /// Declares them. A kind of a file has no defaults of its own: what it leaves out is as the model says.
 template <class T>
 class LayerKeys {
  public:
   LayerKeys(config::Schema<T>& schema, bool has_defaults) : schema_(schema), has_defaults_(has_defaults) {}
 
+  void add_mixer() const {
+    or_default(schema_.template choice<Mixer>(
+                   "mixer", &T::mixer, mixer_choices(),
+                   "what mixes the tokens of a sequence: attention, or a state that is carried along it"),
+               "attention");
+    count("state_size", &T::state_size, "other mixers: a head's state has head_dim x state_size elements", "1000000");
+    count("state_groups", &T::state_groups,
+          "other mixers: groups of heads that share what writes their states and what reads them", "1000000");
+    count("conv_width", &T::conv_width, "other mixers: tokens that the causal convolution sees", "1000000");
+    flag("conv_bias", &T::conv_bias, "other mixers: the convolution has a bias");
+    count("scan_chunk", &T::scan_chunk, "other mixers: tokens of a chunk of the scan", "1000000000");
+    or_default(schema_.boolean("mlp", &T::mlp, "an MLP or experts behind the mixer"), "true");
+  }
   void add_attention() const {
     count("kv_heads", &T::kv_heads, "heads of keys and values (grouped-query attention); 0: as many as heads",
           "1000000");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "layer/mixer.hpp"
 #include "layer_keys.hpp"
 
 namespace tessera::workload {
@@ -37,6 +38,7 @@ config::Schema<LayerKind> make_kind_schema(bool is_whole) {
   config::FieldHandle heads = s.integer("heads", &LayerKind::heads, "query heads a").at_least("1").at_most("1000000");
   if (!is_whole) heads.optional();
   const LayerKeys keys(s, is_whole);
+  keys.add_mixer();
   keys.add_attention();
   keys.add_block();
   keys.add_mlp();
@@ -134,12 +136,27 @@ std::int64_t norm_vectors(const Model& model) { return model.norm == Norm::layer
 
 std::int64_t norms_of(const LayerFields& kind) {
   const std::int64_t each = kind.sublayer_norms == SublayerNorms::both ? 2 : 1;
-  return each * (kind.parallel_block == ParallelBlock::one_norm ? 1 : 2);
+  return each * (kind.parallel_block == ParallelBlock::one_norm || !kind.mlp ? 1 : 2);
+}
+
+std::vector<std::pair<std::string, Mixer>> mixer_choices() {
+  std::vector<std::pair<std::string, Mixer>> choices;
+  for (const layer::MixerKind& kind : layer::mixer_kinds()) choices.emplace_back(kind.key, kind.mixer);
+  return choices;
+}
+
+std::string other_mixer(const Model& model) {
+  for (std::uint32_t kind = 0; kind < layer_kinds(model); ++kind)
+    if (const LayerFields& fields = layer_kind(model, kind); !has_attention(fields))
+      return std::string(layer::mixer_kind(fields.mixer).words) + " layers";
+  return {};
 }
 
 std::string beyond_plain(const Model& model) {
   if (layer_kinds(model) > 1) return "several kinds of layers";
+  if (const std::string mixer = other_mixer(model); !mixer.empty()) return mixer;
   const LayerFields& kind = layer_kind(model, 0);
+  if (!kind.mlp) return "layers without an MLP";
   if (kind.sliding_window > 0) return "a sliding window";
   if (is_parallel(kind)) return "attention and MLP side by side (parallel_block)";
   if (kind.sublayer_norms != SublayerNorms::input) return "norms behind attention and MLP (sublayer_norms)";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "layer/mixer.hpp"
 #include "layer_keys.hpp"
 #include "model_fields.hpp"
 #include "tessera/workload/graph_file.hpp"
@@ -126,7 +127,50 @@ void check_block(const Model& model, const LayerFields& kind, const Checker& che
     checker.report("parallel_block", "layers that end with a norm have one behind each sum, allowed: none");
 }
 
+/// Of a layer whose mixer is not attention, or that ends with it.
+void check_mixer(const LayerFields& kind, const Checker& checker) {
+  if (!kind.mlp && is_moe(kind)) checker.report("mlp", "experts are an MLP, allowed: true, or experts = 0");
+  if (!kind.mlp && is_parallel(kind)) checker.report("parallel_block", "there is no MLP, allowed: none");
+  if (has_attention(kind)) return;
+  const layer::MixerKind& mixer = layer::mixer_kind(kind.mixer);
+  for (const auto& [field, value] :
+       {std::pair{"state_size", kind.state_size}, std::pair{"state_groups", kind.state_groups},
+        std::pair{"conv_width", kind.conv_width}, std::pair{"scan_chunk", mixer.has_chunks ? kind.scan_chunk : 1}})
+    if (value < 1) checker.report(field, fmt::format("{} of {} layers, allowed: 1 or more", value, mixer.words));
+  if (kind.state_groups > 0 && kind.heads % kind.state_groups != 0)
+    checker.report("state_groups", fmt::format("{} does not divide {}, which is {}", kind.state_groups,
+                                               checker.name("heads"), kind.heads));
+  if (is_parallel(kind))
+    checker.report("parallel_block", fmt::format("{} layers have an MLP behind them, allowed: none", mixer.words));
+}
+
+/// What layers of a kind have of their model is of attention; without kinds it was meant.
+void leave_out_attention(const Model& model, LayerFields& kind, const Checker& checker) {
+  const LayerFields none;
+  const auto leave_out = [&](const char* field, auto LayerFields::*member) {
+    if (model.layer_kinds.empty() && kind.*member != none.*member)
+      checker.report(field, fmt::format("there is no attention in {} layers", layer::mixer_kind(kind.mixer).words));
+    kind.*member = none.*member;
+  };
+  leave_out("value_dim", &LayerFields::value_dim);
+  leave_out("query_rank", &LayerFields::query_rank);
+  leave_out("kv_rank", &LayerFields::kv_rank);
+  leave_out("rotary_dim", &LayerFields::rotary_dim);
+  leave_out("scaled_queries", &LayerFields::scaled_queries);
+  leave_out("sliding_window", &LayerFields::sliding_window);
+  leave_out("attention_chunk", &LayerFields::attention_chunk);
+  leave_out("attention_sinks", &LayerFields::attention_sinks);
+  leave_out("query_key_norm", &LayerFields::query_key_norm);
+  leave_out("attention_softcap", &LayerFields::attention_softcap);
+  if (model.layer_kinds.empty() && kind.kv_heads != 0 && kind.kv_heads != kind.heads)
+    checker.report("kv_heads", fmt::format("there is no attention in {} layers", layer::mixer_kind(kind.mixer).words));
+  kind.kv_heads = kind.heads;
+  kind.rotary_fraction = 1;
+}
+
 void settle_kind(const Model& model, LayerFields& kind, const Checker& checker) {
+  if (!has_attention(kind)) leave_out_attention(model, kind, checker);
+  check_mixer(kind, checker);
   check_heads(model, kind, checker);
   if (kind.kv_heads == 0) kind.kv_heads = kind.heads;
   if (kind.head_dim == 0) kind.head_dim = model.hidden / kind.heads;
@@ -145,7 +189,8 @@ double largest_layer(const Model& model) {
     const LayerFields& kind = layer_kind(model, i);
     const double head = static_cast<double>(std::max(kind.head_dim, value_dim(kind)));
     const double from = std::max(h, static_cast<double>(kind.query_rank + 2 * kind.kv_rank + kind.rotary_dim));
-    const double attention = 4.0 * from * (static_cast<double>(kind.heads) * head + h);
+    const double states = 2.0 * h * static_cast<double>(kind.state_size) * static_cast<double>(kind.state_groups);
+    const double attention = 4.0 * from * (static_cast<double>(kind.heads) * head + h) + states;
     const double widths = static_cast<double>(1 + kind.experts) * static_cast<double>(kind.ffn_hidden) +
                           static_cast<double>(shared_width(kind));
     most = std::max(most, attention + 3.0 * h * widths);
@@ -170,6 +215,7 @@ config::Schema<Model> make_schema() {
   s.integer("hidden", &Model::hidden, "hidden size h").at_least("1").at_most("10000000");
   s.integer("heads", &Model::heads, "query heads a").at_least("1").at_most("1000000");
   const LayerKeys keys(s, true);
+  keys.add_mixer();
   keys.add_attention();
   keys.add_block();
   keys.add_mlp();

@@ -1,12 +1,11 @@
 // Trainable parameters: of one tensor rank, and of the whole model.
-#include "layer/context.hpp"
+#include "layer/mixer.hpp"
 #include "tessera/workload/transformer.hpp"
 
 namespace tessera::workload {
 namespace {
 
-std::int64_t norm_parameters(const Model& model, std::int64_t width) { return norm_vectors(model) * width; }
-std::int64_t norm_parameters(const Model& model) { return norm_parameters(model, model.hidden); }
+std::int64_t norm_parameters(const Model& model) { return norm_vectors(model) * model.hidden; }
 
 /// An MLP of that width on this rank: what is cut, biases of its columns included.
 std::int64_t mlp_weights(const layer::Context& context, std::int64_t width) {
@@ -24,35 +23,6 @@ void add_moe_parameters(const layer::Context& context, ParameterShare& share) {
     share.sharded += mlp_weights(context, context.shared_width);
     share.replicated += output_bias + (context.layer.shared_gate ? model.hidden : 0);
   }
-}
-
-/// Those of queries and keys: the same on each rank where heads share them.
-void add_query_key_norms(const layer::Context& context, ParameterShare& share) {
-  const std::int64_t vectors = norm_vectors(context.model);
-  if (context.layer.query_key_norm == QueryKeyNorm::shared) share.partial = 2 * vectors * context.layer.head_dim;
-  share.replicated += share.partial;
-  if (context.layer.query_key_norm == QueryKeyNorm::per_head ||
-      context.layer.query_key_norm == QueryKeyNorm::whole_width)
-    share.sharded += vectors * (context.query_width + context.key_width);
-}
-
-/// What compresses is on each tensor rank, what makes heads of that is cut.
-void add_latent_parameters(const layer::Context& context, ParameterShare& share) {
-  const LayerFields& layer = context.layer;
-  const std::int64_t h = context.model.hidden, of_queries = layer.query_rank > 0 ? layer.query_rank : h;
-  const std::int64_t expanded = layer.head_dim - layer.rotary_dim + value_dim(layer);
-  share.replicated += h * (layer.query_rank + layer.kv_rank + layer.rotary_dim) +
-                      norm_parameters(context.model, layer.query_rank) + norm_parameters(context.model, layer.kv_rank);
-  share.sharded += of_queries * context.query_width + layer.kv_rank * context.shape.heads_per_rank * expanded;
-}
-
-void add_attention_parameters(const layer::Context& context, ParameterShare& share) {
-  const Model& model = context.model;
-  share.sharded += context.output_width * model.hidden;
-  share.replicated += has_projection_bias(model) ? model.hidden : 0;
-  if (context.layer.attention_sinks) share.sharded += context.shape.heads_per_rank;
-  if (is_latent(context.layer)) return add_latent_parameters(context, share);
-  share.sharded += (model.hidden + (model.qkv_bias ? 1 : 0)) * context.qkv_width();
 }
 
 ParameterShare embedding_share(const Model& model, std::int64_t vocabulary_rows) {
@@ -99,8 +69,8 @@ ParameterShare layer_parameters(const Model& model, const LayerShape& shape) {
   const layer::Context context(model, shape);
   ParameterShare share;
   share.replicated = norms_of(context.layer) * norm_parameters(model);
-  add_attention_parameters(context, share);
-  add_query_key_norms(context, share);
+  layer::mixer_kind(context.layer.mixer).add_parameters(context, share);
+  if (!context.layer.mlp) return share;
   if (is_moe(context.layer)) {
     add_moe_parameters(context, share);
   } else {
@@ -115,13 +85,8 @@ ParameterShare product_weights(const Model& model, const LayerShape& shape) {
   const std::int64_t mlp = model.hidden * (context.layer.gated_mlp ? 3 : 2);  // for each column
   const LayerFields& layer = context.layer;
   ParameterShare share;
-  if (is_latent(layer)) {
-    add_latent_parameters(context, share);
-    share.replicated -= norm_parameters(model, layer.query_rank) + norm_parameters(model, layer.kv_rank);
-  } else {
-    share.sharded = model.hidden * context.qkv_width();
-  }
-  share.sharded += model.hidden * context.output_width;
+  layer::mixer_kind(layer.mixer).add_products(context, share);
+  if (!layer.mlp) return share;
   if (!is_moe(context.layer)) {
     share.sharded += mlp * context.mlp_width;
     return share;

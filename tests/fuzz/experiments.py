@@ -127,6 +127,15 @@ def divisors(number):
     return [size for size in range(1, number + 1) if number % size == 0]
 
 
+def mixers(rng, layers):
+    """Keys of a model some of whose layers, or all, have a state in the place of attention, with an MLP behind it or without."""
+    state = {"name": '"state"', "mixer": '"mamba2"', "heads": 8, "head_dim": rng.choice([8, 16]), "state_size": rng.choice([8, 16]), "state_groups": rng.choice([4, 8]), "conv_width": 4, "conv_bias": lower(rng),
+             "scan_chunk": rng.choice([8, 32, 256]), "mlp": lower(rng)}
+    full = layers > 1 and rng.random() < 0.7
+    sequence = rng.choice(['["state", "full"]', '["full", "state"]']) if full else '["state"]'
+    return f"layer_sequence = {sequence}\n" + table("[model.layer_kinds]", state) + (table("[model.layer_kinds]", {"name": '"full"'}) if full else "")
+
+
 def megatron(rng, machine):
     """A cut of what lives, or of a part of it."""
     used = rng.randint(max(1, machine.alive // 2), machine.alive) if rng.random() < 0.5 else machine.alive
@@ -139,13 +148,16 @@ def megatron(rng, machine):
     phase = rng.choice(["training", "training", "training", "prompt", "generation", "prompt-and-generation"])
     both_ways = phase == "training" and pipeline > 1 and (chunks == 2 or pipeline % 2 == 0) and rng.random() < 0.25
     passes = 2 * pipeline + rng.choice([0, 2]) if both_ways else passes
-    model = MODEL.format(layers=rng.choice([1, 2, 3]) * pipeline * chunks, hidden=rng.choice([64, 128, 192]), kv_heads=rng.choice([0, 4]), vocabulary=rng.choice([256, 1024]), gated=lower(rng), experts=experts,
+    layers = rng.choice([1, 2, 3]) * pipeline * chunks
+    model = MODEL.format(layers=layers, hidden=rng.choice([64, 128, 192]), kv_heads=rng.choice([0, 4]), vocabulary=rng.choice([256, 1024]), gated=lower(rng), experts=experts,
                          per_token=2 if experts else 0)
     workload = {"phase": f'"{phase}"', "sequence": rng.choice([16, 64, 128]), "global_batch": micro * data * passes, "flash_attention": lower(rng)}
     if phase in ("generation", "prompt-and-generation"):
         workload["generated"] = rng.randint(1 if phase == "generation" else 2, 5)
     strategy = {"name": '"megatron"', "tensor": tensor, "pipeline": pipeline, "data": data, "spare_devices": '"idle"', "micro_batch": micro}
     copies, context = data, rng.choice(divisors(data)) if phase != "generation" and rng.random() < 0.4 else 1
+    if context == 1 and not experts and rng.random() < 0.3:
+        model += mixers(rng, layers)
     if context > 1:
         data = share_sequences(rng, context, tensor, workload, strategy)
     if phase == "training":

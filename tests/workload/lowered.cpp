@@ -80,10 +80,11 @@ std::int64_t layer_flops(const Graph& graph) {
   return sum;
 }
 
-/// Latent attention, sinks, and what else is refused.
+/// States in the place of attention, latent attention, sinks, and what else is refused.
 bool is_beyond_primitives(const Model& model) {
   const LayerFields& kind = layer_kind(model, 0);
-  return is_latent(kind) || kind.attention_sinks || kind.query_key_norm == QueryKeyNorm::unweighted;
+  return !has_attention(kind) || is_latent(kind) || kind.attention_sinks ||
+         kind.query_key_norm == QueryKeyNorm::unweighted;
 }
 
 TEST_CASE("lowered: every model has the FLOP and the weights of its layers") {

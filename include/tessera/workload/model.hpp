@@ -36,19 +36,31 @@ enum class ParallelBlock {
   two_norms,  ///< each reads a norm of its own (GPT-NeoX, Falcon 40B)
 };
 enum class ProjectionBias { as_bias, yes, no };
+/// What of a layer mixes the tokens of a sequence.
+enum class Mixer {
+  attention,
+  mamba2,  ///< state-space duality (Dao and Gu 2024, arXiv 2405.21060)
+};
 
 /// What layers have that may differ from layer to layer. Dimensions as in the model's own configuration; nothing is
 /// sharded here.
 struct LayerFields {
-  std::int64_t heads = 0;            ///< a, query heads
-  std::int64_t kv_heads = 0;         ///< grouped-query attention: < heads; in a file 0 stands for `heads`
-  std::int64_t head_dim = 0;         ///< in a file 0 stands for h/a
-  std::int64_t value_dim = 0;        ///< size of a head of values; 0: head_dim, as of queries and keys
-  std::int64_t query_rank = 0;       ///< latent attention: what queries are made from; 0: from the h elements
-  std::int64_t kv_rank = 0;          ///< latent attention: what keys and values are made from; 0: plain attention
-  bool scaled_queries = false;       ///< queries are multiplied by a function of their position (Llama 4)
-  std::int64_t rotary_dim = 0;       ///< latent attention: the part of head_dim that positions turn
-  std::int64_t sliding_window = 0;   ///< a token sees this many tokens before it, itself among them; 0: all
+  Mixer mixer = Mixer::attention;
+  std::int64_t heads = 0;           ///< a, query heads; of another mixer those of its state
+  std::int64_t kv_heads = 0;        ///< grouped-query attention: < heads; in a file 0 stands for `heads`
+  std::int64_t head_dim = 0;        ///< in a file 0 stands for h/a
+  std::int64_t state_size = 0;      ///< other mixers: a head's state has head_dim x state_size elements
+  std::int64_t state_groups = 0;    ///< other mixers: of heads that share what writes their states and reads them
+  std::int64_t conv_width = 0;      ///< other mixers: tokens that the causal convolution before the state sees
+  bool conv_bias = false;           ///< it has a bias
+  std::int64_t scan_chunk = 0;      ///< other mixers: tokens within which products stand in the place of the recurrence
+  bool mlp = true;                  ///< an MLP or experts follow; false: the layer ends with its mixer
+  std::int64_t value_dim = 0;       ///< size of a head of values; 0: head_dim, as of queries and keys
+  std::int64_t query_rank = 0;      ///< latent attention: what queries are made from; 0: from the h elements
+  std::int64_t kv_rank = 0;         ///< latent attention: what keys and values are made from; 0: plain attention
+  bool scaled_queries = false;      ///< queries are multiplied by a function of their position (Llama 4)
+  std::int64_t rotary_dim = 0;      ///< latent attention: the part of head_dim that positions turn
+  std::int64_t sliding_window = 0;  ///< a token sees this many tokens before it, itself among them; 0: all
   std::int64_t attention_chunk = 0;  ///< a token sees those before it in its own chunk of so many; 0: all
   bool attention_sinks = false;      ///< one more logit a head in the softmax, which is learnt
   double rotary_fraction = 1;        ///< of a head's elements, turned where positions are rotary; 0: the layer has none
@@ -130,6 +142,7 @@ struct Model : LayerFields {
 [[nodiscard]] std::string number_layers(Model& model);
 /// "layer", "MoE layer" where they are alike, or "dense layer" of a kind with that name.
 [[nodiscard]] std::string kind_name(const Model& model, std::uint32_t kind);
+[[nodiscard]] inline bool has_attention(const LayerFields& kind) { return kind.mixer == Mixer::attention; }
 [[nodiscard]] inline bool is_moe(const LayerFields& kind) { return kind.experts > 0; }
 [[nodiscard]] inline bool is_parallel(const LayerFields& kind) { return kind.parallel_block != ParallelBlock::none; }
 /// Whether tensor ranks sum amid a section of such layers: ExchangeStep::Kind::tensor_sum.
@@ -141,6 +154,8 @@ struct Model : LayerFields {
 [[nodiscard]] std::int64_t norms_of(const LayerFields& kind);
 /// Whether some layers of the model have experts.
 [[nodiscard]] bool has_experts(const Model& model);
+/// The first other one that the model has than attention, in words; empty: it has none.
+[[nodiscard]] std::string other_mixer(const Model& model);
 
 /// What the model has beyond layers that are alike, each plain attention and then an MLP or experts, in words; empty:
 /// nothing. For strategies and graphs that know of no more.

@@ -261,6 +261,10 @@ struct HeadOperators {
 /// KeyError where they are more than 2^63.
 [[nodiscard]] std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape, std::int64_t layers = 1);
 
+/// Elements of a token that a layer's linear layer before another mixer than attention makes on this rank; 0: it has
+/// attention.
+[[nodiscard]] std::int64_t mixer_width(const Model& model, const LayerShape& shape);
+
 /// Parameters on one tensor rank.
 struct ParameterShare {
   std::int64_t sharded = 0;     ///< cut over the tensor ranks

@@ -147,6 +147,7 @@ void Checker::check_width(const workload::LayerFields& kind) {
     error(key, "{} = {} does not divide the {} width of {}; uneven_width = \"pad\" lets every rank carry {}", key,
           ranks, what, width, (width + ranks - 1) / ranks);
   };
+  if (!kind.mlp) return;
   if (!is_moe(kind)) return check(options_.tensor, "tensor", "MLP's", kind.ffn_hidden);
   if (options_.tensor % cut_.expert_tensor() == 0)  // or that is the error
     check(cut_.expert_tensor(), options_.expert_tensor > 0 ? "expert_tensor" : "tensor", "experts'", kind.ffn_hidden);
@@ -156,6 +157,12 @@ void Checker::check_width(const workload::LayerFields& kind) {
 
 void Checker::check_heads(const workload::LayerFields& kind) {
   const std::int64_t t = options_.tensor;
+  if (!has_attention(kind)) {
+    if (kind.heads % t != 0 || kind.state_groups % t != 0)
+      error("tensor", "tensor = {} does not divide the {} groups of {} heads of {}", t, kind.state_groups, kind.heads,
+            model_.name);
+    return;
+  }
   if (options_.pad_heads) {
     if (t > kind.heads) error("tensor", "tensor = {} is more than the {} heads", t, kind.heads);
     return;

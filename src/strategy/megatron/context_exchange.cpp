@@ -76,6 +76,10 @@ class ContextChecker {
   }
   /// As Transformer Engine has it: attn_forward_func_with_cp.
   void check_windows() {
+    if (const std::string mixer = workload::other_mixer(model_); !mixer.empty())
+      return error("context_parallel",
+                   "model {} has {}, whose states are not handed from rank to rank, allowed: context_parallel = 1",
+                   model_.name, mixer);
     for (std::uint32_t kind = 0; kind < workload::layer_kinds(model_); ++kind) {
       const workload::LayerFields& layer = workload::layer_kind(model_, kind);
       const char* what = is_latent(layer) ? "latent attention" : layer.attention_chunk > 0 ? "attention in chunks" : "";

@@ -124,7 +124,7 @@ workload::LayerShape Cut::layer_shape(std::uint32_t number, std::uint32_t expert
   shape.tensor = options.tensor;
   shape.tensor_rows = options.tensor_rows;
   shape.sequence_parallel = uses_sequence_parallelism();
-  if (options.pad_heads) {
+  if (options.pad_heads && has_attention(kind(number))) {
     shape.heads_per_rank = (kind(number).heads + options.tensor - 1) / options.tensor;
     shape.kv_heads_per_rank = (kind(number).kv_heads + options.tensor - 1) / options.tensor;
   }

@@ -54,11 +54,14 @@ std::int64_t pass_buffers(const Cut& cut) {
   const std::int64_t ways = cut.goes_both_ways() ? 2 : 1;
   if (cut.options.pipeline > 1) bytes += ways * (cut.training() ? 2 : 1) * cut.part_bytes();
   if (cut.training()) return bytes;
-  // Outside training nothing is kept; the widest pair of tensors between two kernels is the MLP's.
+  // Outside training nothing is kept; the widest pair of tensors between two kernels is the MLP's, or of a mixer.
   const std::int64_t t = cut.options.tensor;
   std::int64_t width = 0;
-  for (std::uint32_t i = 0; i < workload::layer_kinds(*cut.model); ++i)
-    width = std::max(width, (cut.kind(i).ffn_hidden + t - 1) / t * (cut.kind(i).gated_mlp ? 2 : 1));
+  for (std::uint32_t i = 0; i < workload::layer_kinds(*cut.model); ++i) {
+    if (cut.kind(i).mlp)
+      width = std::max(width, (cut.kind(i).ffn_hidden + t - 1) / t * (cut.kind(i).gated_mlp ? 2 : 1));
+    width = std::max(width, workload::mixer_width(*cut.model, cut.layer_shape(i, 0)));
+  }
   return bytes + cut.element() * cut.tokens() * (cut.model->hidden + width);
 }
 

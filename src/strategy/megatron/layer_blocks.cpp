@@ -104,6 +104,11 @@ std::vector<Part> parts_of(const LayerOperators& layer, const workload::LayerFie
       {core_back, core_back});
   row(&LayerOperators::projection);
   plain(&LayerOperators::attention_residual);
+  const auto done = [&] {
+    workload::refuse_other_parts(layer, {parts.begin(), parts.end()});
+    return parts;
+  };
+  if (!kind.mlp) return done();
   plain(&LayerOperators::mlp_norm);
   if (is_moe(kind)) {
     add(&LayerOperators::router, &LayerOperators::combine,
@@ -117,8 +122,7 @@ std::vector<Part> parts_of(const LayerOperators& layer, const workload::LayerFie
     row(&LayerOperators::fc2);
   }
   plain(&LayerOperators::mlp_residual);
-  workload::refuse_other_parts(layer, {parts.begin(), parts.end()});
-  return parts;
+  return done();
 }
 
 /// A layer's passes. Parts that are recomputed run again before their backward part, those in a row together, or before

@@ -18,6 +18,7 @@ class ProductChecker {
   void check_precision();
   void check_layers();
   void check_latent();
+  void check_mixers();
 
  private:
   [[nodiscard]] bool has_gate() const {
@@ -139,6 +140,16 @@ void ProductChecker::check_latent() {
   if (options_.whole_attention) error("attention", "{}, allowed: attention = \"cut\"", what);
 }
 
+/// Of the cuts that know of attention alone.
+void ProductChecker::check_mixers() {
+  const std::string mixer = other_mixer(model_);
+  if (mixer.empty() || options_.tensor == 1) return;
+  const std::string what = "the model has " + mixer;
+  if (cut_.is_two_dimensional()) error("tensor_rows", "{}, allowed: tensor_rows = 1", what);
+  if (cut_.uses_kernels()) error("sublayers", "{}, allowed: sublayers = \"operators\"", what);
+  if (options_.whole_attention) error("attention", "{}, allowed: attention = \"cut\"", what);
+}
+
 }  // namespace
 
 void check_products(const config::Table& table, const Job& job, const Cut& cut, config::Diagnostics& diagnostics) {
@@ -149,6 +160,7 @@ void check_products(const config::Table& table, const Job& job, const Cut& cut, 
   checker.check_precision();
   checker.check_layers();
   checker.check_latent();
+  checker.check_mixers();
 }
 
 }  // namespace tessera::strategy::megatron

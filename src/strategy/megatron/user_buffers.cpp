@@ -82,7 +82,7 @@ struct Uses {
 Uses uses_of_layer(const Cut& cut, std::uint32_t stage, const LayerRun& run) {
   const auto runs = [&](workload::LayerSection section) { return forward_runs(cut, stage, run, section); };
   Uses uses{runs(&LayerOperators::qkv) + 1, runs(&LayerOperators::projection)};
-  if (is_moe(cut.kind(run.kind))) return uses;
+  if (is_moe(cut.kind(run.kind)) || !cut.kind(run.kind).mlp) return uses;
   uses.gathers += runs(&LayerOperators::fc1) + 1;
   uses.scatters += runs(&LayerOperators::fc2);
   return uses;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "../layer/context.hpp"
+#include "../layer/mixer.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/workload/graph.hpp"
 
@@ -82,7 +82,8 @@ class LayerGraph {
     const TensorId norm =
         is_latent(context_.layer) ? add_compression(input) : add_norm("attention_norm", layer_.attention_norm, input);
     const TensorId projection = add_attention(norm);
-    const std::int64_t biases = has_projection_bias(model_) ? model_.hidden : 0;
+    const bool has_bias = has_attention(context_.layer) && has_projection_bias(model_);
+    const std::int64_t biases = has_bias ? model_.hidden : 0;
     if (is_parallel(context_.layer)) {
       const TensorId read = layer_.mlp_norm.empty() ? norm : add_norm("mlp_norm", layer_.mlp_norm, input);
       return add_residual("mlp_residual", layer_.mlp_residual, {add_mlp(read, {projection}), input},
@@ -90,6 +91,7 @@ class LayerGraph {
     }
     const TensorId residual =
         add_residual("attention_residual", layer_.attention_residual, {projection, input}, biases + output_norm());
+    if (!context_.layer.mlp) return residual;
     const TensorId mlp_norm = add_norm("mlp_norm", layer_.mlp_norm, residual);
     const TensorId out = is_moe(context_.layer) ? add_experts(mlp_norm) : add_mlp(mlp_norm);
     return add_residual("mlp_residual", layer_.mlp_residual, {out, residual}, output_biases() + output_norm());
@@ -135,7 +137,21 @@ class LayerGraph {
     return builder_.parameters(biases).node(name, set, std::move(reads), context_.tokens_cut * model_.hidden);
   }
 
+  /// Another mixer: what it makes of its input, its state and gated norm, and its output.
+  TensorId add_mixer(TensorId norm) {
+    ParameterShare all;
+    const layer::MixerKind& mixer = layer::mixer_kind(context_.layer.mixer);
+    mixer.add_parameters(context_, all);
+    const std::int64_t out = context_.output_width * model_.hidden, in = mixer.input_columns(context_);
+    const TensorId made =
+        builder_.parameters(model_.hidden * in).node("in_projection", layer_.qkv, {norm}, context_.tokens * in);
+    const TensorId core = builder_.parameters(all.total() - model_.hidden * in - out)
+                              .node("state", layer_.attention_core, {made}, context_.tokens * context_.output_width);
+    return builder_.parameters(out).node("projection", layer_.projection, {core}, hidden());
+  }
+
   TensorId add_attention(TensorId norm) {
+    if (!has_attention(context_.layer)) return add_mixer(norm);
     const std::int64_t tokens = context_.tokens;
     const std::vector<TensorId> qkv = builder_.parameters(qkv_weights() + query_key_norms())
                                           .nodes("qkv", layer_.qkv, {norm},

@@ -116,14 +116,17 @@ Context::Context(const Model& model_in, const LayerShape& shape_in)
       key_width(shape.kv_heads_per_rank * layer.head_dim),
       value_width(shape.kv_heads_per_rank * value_dim(layer)),
       output_width(shape.heads_per_rank * value_dim(layer)),
-      mlp_width(is_moe(layer) ? 0 : width_share(layer.ffn_hidden, shape, shape.tensor, "tensor-parallel")),
+      state_groups(has_attention(layer) ? 0
+                                        : share(layer.state_groups, shape.tensor, "state_groups", "tensor-parallel")),
+      mlp_width(is_moe(layer) || !layer.mlp ? 0
+                                            : width_share(layer.ffn_hidden, shape, shape.tensor, "tensor-parallel")),
       expert_width(is_moe(layer) ? expert_share(layer, shape) : 0),
       shared_width(shared_share(layer, shape)),
       local_experts(is_moe(layer) ? share(layer.experts, shape.expert_parallel, "experts", "expert-parallel") : 0),
       training(shape.phase == Phase::training),
       dropout(training && model.dropout),
       attention_dropout(training && (model.dropout || model.attention_dropout)),
-      rotary(model.position == PositionEmbedding::rotary && layer.rotary_fraction > 0),
+      rotary(has_attention(layer) && model.position == PositionEmbedding::rotary && layer.rotary_fraction > 0),
       low(stack.has_low_products(shape.datatype)) {}
 
 Operator Context::gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n,

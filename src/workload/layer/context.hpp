@@ -39,7 +39,8 @@ struct Context {
   std::int64_t key_width;      ///< columns of K on this rank
   std::int64_t value_width;    ///< columns of V on this rank
   std::int64_t output_width;   ///< columns that attention makes on this rank
-  std::int64_t mlp_width;      ///< columns of the MLP on this rank; 0 when the layer has experts
+  std::int64_t state_groups;   ///< of other mixers than attention on this rank; 0: attention
+  std::int64_t mlp_width;      ///< columns of the MLP on this rank; 0 when the layer has experts, or no MLP
   std::int64_t expert_width;   ///< those of one expert
   std::int64_t shared_width;   ///< those of all shared experts together
   std::int64_t local_experts;  ///< 0 when the layer is dense

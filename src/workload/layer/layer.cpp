@@ -1,10 +1,9 @@
 // A whole layer, and what it keeps.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <numeric>
 
-#include "context.hpp"
+#include "mixer.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::workload {
@@ -47,28 +46,45 @@ void refuse_other_parts(const LayerOperators& layer, const std::vector<LayerPart
   if (next != sections.size()) throw InternalError(fmt::format("no part of a layer has its section {}", next));
 }
 
-LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
-  const layer::Context context(model, shape);
-  LayerOperators result;
-  result.attention_norm = layer::input_norm_section(context, "attention norm");
-  if (is_latent(context.layer)) layer::add_compression(context, result.attention_norm);
-  result.qkv = layer::qkv_section(context);
-  result.attention_core = layer::core_section(context);
-  result.projection = layer::projection_section(context);
+namespace {
+
+/// The MLP or the experts, and what joins them to the residual; attention's is there already.
+void add_mlp_part(const layer::Context& context, LayerOperators& result) {
   if (is_moe(context.layer)) {
     layer::add_experts(context, result);
   } else {
     layer::add_dense_mlp(context, result);
   }
-  if (is_parallel(context.layer)) {
-    layer::join_parallel(context, result);
-  } else {
-    result.attention_residual = layer::residual_section(context, "attention", has_projection_bias(model) ? 1 : 0);
-    result.mlp_norm = layer::input_norm_section(context, "mlp norm");
-    result.mlp_residual = layer::residual_section(context, "mlp", model.bias ? 1 : 0);
+  if (is_parallel(context.layer)) return layer::join_parallel(context, result);
+  result.mlp_norm = layer::input_norm_section(context, "mlp norm");
+  result.mlp_residual = layer::residual_section(context, "mlp", context.model.bias ? 1 : 0);
+}
+
+/// Stacks say of attention's sections what they run in them besides; other mixers have none of that.
+bool has_operations(const layer::Context& context, LayerSection section) {
+  const bool is_mixer = section == &LayerOperators::qkv || section == &LayerOperators::attention_core;
+  return has_attention(context.layer) || !is_mixer;
+}
+
+}  // namespace
+
+LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
+  const layer::Context context(model, shape);
+  const layer::MixerKind& mixer = layer::mixer_kind(context.layer.mixer);
+  LayerOperators result;
+  result.attention_norm = layer::input_norm_section(context, "attention norm");
+  if (is_latent(context.layer)) layer::add_compression(context, result.attention_norm);
+  result.qkv = mixer.input(context);
+  result.attention_core = mixer.core(context);
+  result.projection = mixer.output(context);
+  if (!is_parallel(context.layer)) {
+    const bool has_bias = has_attention(context.layer) && has_projection_bias(model);
+    result.attention_residual = layer::residual_section(context, "attention", has_bias ? 1 : 0);
   }
+  if (context.layer.mlp) add_mlp_part(context, result);
   for (std::size_t i = 0; i < layer_sections.size(); ++i)
-    layer::add_operations(context, section_names[i], result.*layer_sections[i]);
+    if (has_operations(context, layer_sections[i]))
+      layer::add_operations(context, section_names[i], result.*layer_sections[i]);
   return result;
 }
 
@@ -98,17 +114,15 @@ std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recompu
   return std::accumulate(kept.begin(), kept.end(), std::int64_t{0});
 }
 
+std::int64_t mixer_width(const Model& model, const LayerShape& shape) {
+  const layer::Context context(model, shape);
+  return has_attention(context.layer) ? 0 : layer::mixer_kind(context.layer.mixer).input_columns(context);
+}
+
 std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape, std::int64_t layers) {
   const layer::Context context(model, shape);
-  std::int64_t bytes = context.cache_element * layer::cached_elements(context);
-  std::int64_t tokens = context.shape.context;
-  for (const std::int64_t sight : {context.layer.sliding_window, context.layer.attention_chunk})
-    if (sight > 0) tokens = std::min(tokens, sight);
-  for (const std::int64_t factor : {context.shape.micro_batch, tokens, layers}) {
-    if (__builtin_mul_overflow(bytes, factor, &bytes))
-      throw KeyError("workload.sequence", "the keys and values that a device keeps are more than 9.2 EB");
-  }
-  return bytes;
+  return layer::cache_product(layer::mixer_kind(context.layer.mixer).cached_bytes(context),
+                              {context.shape.micro_batch, layers});
 }
 
 }  // namespace tessera::workload

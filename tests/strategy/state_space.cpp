@@ -1,0 +1,108 @@
+// Mixers with a state on tensor ranks and stages: what is exchanged, what a sequence leaves behind, what is refused.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "jobs.hpp"
+
+namespace tessera::strategy {
+namespace {
+namespace state_space {
+
+using program::CollectiveKind;
+using Names = std::vector<std::string>;
+using Sizes = std::vector<std::int64_t>;
+
+constexpr std::int64_t h = 512, sequence = 128;
+
+/// Four layers, each a mixer alone: 16 heads of 64 elements in 4 groups, states of 64 x 32.
+workload::Model mamba2() {
+  workload::Model model = gpt(4, h, 16, 1024);
+  model.name = "mamba2";
+  model.position = workload::PositionEmbedding::none;
+  model.mixer = workload::Mixer::mamba2;
+  model.head_dim = 64;
+  model.state_size = 32;
+  model.state_groups = 4;
+  model.conv_width = 4;
+  model.scan_chunk = 64;
+  model.mlp = false;
+  return model;
+}
+
+TestJob job_of(std::uint32_t devices, workload::Model model = mamba2()) {
+  TestJob job(devices, std::move(model), 8);
+  job.workload.sequence = sequence;
+  job.machine.device.peak["fp16"] = FlopPerSecond{100'000'000'000'000};
+  return job;
+}
+
+Plan plan_of(TestJob& job, const std::string& keys) {
+  Plan plan = job.plan(keys);
+  REQUIRE(job.diagnostics.errors() == Names{});
+  CHECK(program::check_program(plan.program, job.machine) == Names{});
+  return plan;
+}
+
+Sizes sizes_of(const program::Program& program, CollectiveKind kind) {
+  Sizes sizes;
+  for (const program::Collective& one : program.collectives)
+    if (one.kind == kind) sizes.push_back(one.bytes.value());
+  std::ranges::sort(sizes);
+  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  return sizes;
+}
+
+TEST_CASE("a layer that is a mixer alone gathers and sums once each way") {
+  TestJob job = job_of(2);
+  const Plan plan = plan_of(job, "tensor = 2\nsequence_parallel = true");
+  CHECK(sizes_of(plan.program, CollectiveKind::all_gather) == Sizes{2 * sequence * h});
+  CHECK(sizes_of(plan.program, CollectiveKind::reduce_scatter) == Sizes{2 * sequence * h});
+}
+
+TEST_CASE("mixers with a state in stages, replicas and FSDP, again and in two parts") {
+  for (const char* keys :
+       {"tensor = 2\npipeline = 2\ndata = 2", "tensor = 2\npipeline = 2\ndata = 2\nrecomputation = \"selective\"",
+        "pipeline = 2\ndata = 4\nrecomputation = \"full\"", "tensor = 2\ndata = 4\ndata_sharding = \"parameters\"",
+        "tensor = 2\npipeline = 4\ndata = 1\nschedule = \"zb-h1\"",
+        "tensor = 2\nsequence_parallel = true\nuser_buffers = true\ndata = 4",
+        "tensor = 2\ndata = 4\nrecomputed_sections = [\"qkv\", \"attention_core\"]"}) {
+    CAPTURE(keys);
+    TestJob job = job_of(8);
+    static_cast<void>(plan_of(job, keys));
+  }
+}
+
+TEST_CASE("what a sequence leaves behind has a constant size on each tensor rank") {
+  // 4 layers, 8 sequences; on one of two ranks 512 + 2 x 2 x 32 channels of 4 tokens, states of 512 x 32.
+  const std::int64_t all = 2 * 4 * 8 * ((512 + 128) * 4 + 512 * 32);
+  for (const std::int64_t generated : {16, 64}) {
+    TestJob job = job_of(2);
+    job.workload.phase = workload::Phase::generation;
+    job.workload.generated = generated;
+    CHECK(at_peak(plan_of(job, "tensor = 2").program, 1, program::MemoryCategory::kv_cache) == all);
+  }
+}
+
+TEST_CASE("cuts that mixers with a state do not know") {
+  TestJob job = job_of(8);
+  const auto error = [&](const std::string& keys) {
+    static_cast<void>(job.plan(keys));
+    return job.diagnostics.errors();
+  };
+  CHECK(error("tensor = 8") ==
+        Names{"strategy.toml:1:10: tensor = 8 does not divide the 4 groups of 16 heads of mamba2"});
+  CHECK(error("context_parallel = 2\ntensor = 4") ==
+        Names{"strategy.toml:1:20: context_parallel = 2 does not go together with workload.flash_attention = false, "
+              "whose results cannot be merged, allowed: flash_attention = true",
+              "strategy.toml:1:20: model mamba2 has Mamba-2 layers, whose states are not handed from rank to rank, "
+              "allowed: context_parallel = 1"});
+  CHECK(error("tensor = 4\nsequence_parallel = true\ntensor_rows = 2") ==
+        Names{"strategy.toml:3:15: the model has Mamba-2 layers, allowed: tensor_rows = 1"});
+  CHECK(error("tensor = 4\nattention = \"whole\"") ==
+        Names{"strategy.toml:2:13: the model has Mamba-2 layers, allowed: attention = \"cut\""});
+}
+
+}  // namespace state_space
+}  // namespace
+}  // namespace tessera::strategy
