@@ -1,4 +1,5 @@
 // Replicas that are alike, simulated once, beside all of them.
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -35,6 +36,7 @@ std::optional<sim::SimulationResult> run_folded(const ProgramCase& made, const s
 /// How many random programs were folded, and how.
 struct Folded {
   std::uint64_t all = 0, ordered = 0, tied = 0;
+  std::uint64_t by_ends = 0, tied_by_ends = 0;  // of those that no shift could fold as far
 };
 
 /// Folded and unfolded, with the same rows.
@@ -57,6 +59,10 @@ void compare_folded(const ProgramCase& made, std::uint64_t index, Folded& folded
   const sim::FoundFold found =
       sim::find_fold(made.machine, lowerings, sim::NetworkTables(made.machine.network), made.program.alike.front());
   folded.ordered += found.fold && found.fold->orders().size() > 1 ? 1 : 0;
+  if (!found.fold || !found.fold->goes_by_ends()) return;
+  const bool is_used = once->fold == fmt::format("{} of {} replicas simulated for all", found.fold->block(),
+                                                 found.fold->block() * found.fold->order());
+  ++(is_used ? folded.by_ends : folded.tied_by_ends);
 }
 
 }  // namespace
@@ -71,6 +77,17 @@ TEST_CASE("fold: 2,000 random programs have the same rows folded as unfolded") {
   CHECK(folded.all > random_cases(600));
   CHECK(folded.ordered > random_cases(50));
   CHECK(folded.tied > random_cases(50));
+}
+
+TEST_CASE("fold: random programs with collectives over runs of replicas have the same rows folded as unfolded") {
+  Folded folded;
+  for (std::uint64_t index = 0; index < random_cases(2000); ++index) {
+    CAPTURE(index);
+    compare_folded(random_runs(index), index, folded);
+  }
+  CAPTURE(folded.all, folded.ordered, folded.tied, folded.by_ends, folded.tied_by_ends);
+  CHECK(folded.by_ends > random_cases(100));
+  CHECK(folded.tied_by_ends > random_cases(20));
 }
 
 namespace {
@@ -246,13 +263,13 @@ TEST_CASE("fold: where ties go on otherwise in other replicas, all are simulated
 }
 
 TEST_CASE("fold: automatic takes what has the most parts that are alike, and nobody is warned where nothing is") {
-  // Two pairs. One device further on, what is a pair becomes one over both replicas; two further on it is the other
-  // pair.
+  // Two pairs. One device further on, what is a pair becomes one over both replicas. But each device does what the
+  // others do with a partner who does, too: one is enough, though no shift takes all to each other.
   ProgramCase made = two_pairs(4096);
   made.program.alike.push_back({"devices", {{0}, {1}, {3}, {2}}});
   sim::SimulationOptions options = all_recorded(sim::Folding::automatic);
   const sim::SimulationResult run = made.run(options);
-  CHECK(run.fold == "2 of 4 devices simulated for all");
+  CHECK(run.fold == "1 of 4 devices simulated for all");
   check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
   // A slow device is like no other: all are simulated.
   made.machine.speed[3] = 0.5;
@@ -262,6 +279,39 @@ TEST_CASE("fold: automatic takes what has the most parts that are alike, and nob
   CHECK(all.not_folded == "gpu 1 has 1 times the normal speed, gpu 3 0.5 times");
   options.laws = sim::Laws::rings;
   CHECK(made.run(options).not_folded.empty());  // nobody asked for it
+}
+
+TEST_CASE("fold: where groups end amid the ring of all, one device is simulated for all by ends") {
+  // Pairs exchange, then a ring goes over both. One device further on, the second of a pair would exchange with the
+  // first of the next one; but as its partner in its own pair does, it is simulated by the same device.
+  machine::Machine four;
+  machine::build_cluster(small_cluster(4, 1), four);  // a NIC each: 1 GB/s, 3,001 ps
+  four.network.packet = Bytes{packet_bytes};
+  ProgramCase made(machine_of(std::move(four.network)));
+  for (const std::vector<program::DeviceId>& members :
+       std::vector<std::vector<program::DeviceId>>{{0, 1}, {2, 3}, {0, 1, 2, 3}})
+    made.group(members);
+  const auto main = made.block()
+                        .collective(collective(program::CollectiveKind::all_to_all, 200, "direct", 0))
+                        .collective(collective(program::CollectiveKind::all_reduce, 400, "ring", 1))
+                        .done();
+  for (program::DeviceId device = 0; device < 4; ++device)
+    made.program.devices[device] = {{main}, {}, {device / 2, 2}, 0};
+  made.program.alike = {{"replicas", {{0}, {1}, {2}, {3}}}};
+  for (const sim::Laws laws : {sim::Laws::all, sim::Laws::trains, sim::Laws::none}) {
+    sim::SimulationOptions options = all_recorded(sim::Folding::replicas);
+    options.laws = laws;
+    const sim::SimulationResult run = made.run(options);
+    CHECK(run.fold == "1 of 4 replicas simulated for all");
+    // A packet of 100 B to the partner, over two links of 1,000 ps a byte; then six steps of one, the first three with
+    // 100 ps to add.
+    CHECK(run.results.iteration_time == 7 * (2 * 100 * byte_time + 3001) + 3 * 100);
+    options.fold = sim::Folding::none;
+    check_same(run.results, made.run(options).results);
+  }
+  // One link is slower than the one that is simulated for it.
+  made.machine.network.links[made.machine.network.first_link[3]].latency = Duration{501};
+  CHECK_THAT(refusal_of(made), Catch::Contains("replicas cannot be folded"));
 }
 
 TEST_CASE("fold: what ends early has done as much as without") {

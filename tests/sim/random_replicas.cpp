@@ -13,21 +13,36 @@ namespace {
 using program::CollectiveKind;
 using program::DeviceId;
 
-enum Slot : std::uint32_t { whole_replica, half_replica, same_part, same_part_beside, everybody, slots };
+enum Slot : std::uint32_t {
+  whole_replica,
+  half_replica,
+  same_part,
+  same_part_beside,
+  everybody,
+  run_of_replicas,
+  run_beside,
+  slots
+};
 
 constexpr std::array go_by_links{"ring-bi-odd", "multitree", "synthesised"};
 
 /// Which algorithms half of the collectives have, where their groups can.
-enum class Drawn : std::uint8_t { various, by_rectangles, by_links };
+enum class Drawn : std::uint8_t { various, by_rectangles, by_links, by_runs };
 
 const char* stream_of(Drawn drawn) {
   if (drawn == Drawn::by_links) return "replicas by links";
+  if (drawn == Drawn::by_runs) return "runs of replicas";
   return drawn == Drawn::by_rectangles ? "replicas by rectangles" : "replicas on a site";
 }
 
 class ReplicaMaker {
  public:
   explicit ReplicaMaker(std::uint64_t index) : random_(index, random_stream("replicas")), made_(machine_of(network())) {
+    lay_out();
+  }
+  /// On a cluster; by_runs: collectives over runs of replicas, and no links that several devices share.
+  ReplicaMaker(std::uint64_t index, Drawn drawn)
+      : random_(index, random_stream(stream_of(drawn))), made_(machine_of(network_of_own_links())), drawn_(drawn) {
     lay_out();
   }
   ReplicaMaker(std::uint64_t index, Site site, Drawn drawn = Drawn::various)
@@ -68,6 +83,17 @@ class ReplicaMaker {
       shape.uplink_bandwidth = BytesPerSecond{below(2) == 0 ? 1'000'000'000 : 3'000'000'000};
       shape.uplink_latency = Duration{700};
     }
+    machine::Machine machine;
+    machine::build_cluster(shape, machine);
+    places_ = machine.places;
+    machine.network.packet = Bytes{100};
+    return machine.network;
+  }
+
+  machine::Network network_of_own_links() {
+    const machine::NodeId gpus = std::array<machine::NodeId, 3>{1, 2, 4}[below(3)];
+    machine::ClusterShape shape = small_cluster(static_cast<machine::NodeId>(2 + 2 * below(4)), gpus);
+    shape.inside = below(2) == 0 ? machine::Inside::nvswitch : machine::Inside::fully_connected;
     machine::Machine machine;
     machine::build_cluster(shape, machine);
     places_ = machine.places;
@@ -144,6 +170,28 @@ class ReplicaMaker {
     for (const std::vector<DeviceId>& replica : replicas) all.insert(all.end(), replica.begin(), replica.end());
     if (below(2) == 0) std::sort(all.begin(), all.end());
     add_group(everybody, all);
+    if (drawn_ == Drawn::by_runs) make_runs();
+  }
+
+  /// As many replicas each, one after another, or at equal distances.
+  void make_runs() {
+    const auto& replicas = made_.program.alike[0].parts;
+    std::vector<std::uint32_t> lengths;
+    for (std::uint32_t length = 2; length < replicas_; ++length)
+      if (replicas_ % length == 0) lengths.push_back(length);
+    if (lengths.empty()) return;
+    length_ = lengths[below(lengths.size())];
+    const bool is_spread = below(4) == 0;
+    for (const Slot slot : {run_of_replicas, run_beside}) {
+      for (std::uint32_t part = 0; part < width_; ++part) {
+        for (std::uint32_t run = 0; run < replicas_ / length_; ++run) {
+          std::vector<DeviceId> members;
+          for (std::uint32_t i = 0; i < length_; ++i)
+            members.push_back(replicas[is_spread ? run + i * (replicas_ / length_) : run * length_ + i][part]);
+          add_group(slot, std::move(members));
+        }
+      }
+    }
   }
 
   program::AlgorithmId draw_algorithm(CollectiveKind kind) {
@@ -182,18 +230,23 @@ class ReplicaMaker {
   }
 
   void add_collective(Slot slot) {
-    const program::Collective drawn = draw_collective(slot);
+    program::Collective drawn = draw_collective(slot);
+    if (slot >= run_of_replicas && below(2) == 0) {
+      drawn.kind = CollectiveKind::all_to_all;
+      drawn.algorithm = program::algorithm_index("direct");
+    }
     const std::uint32_t members = slot == half_replica ? (width_ + 1) / 2 : width_;
-    const bool one_alone = (slot == same_part || slot == same_part_beside) && below(3) == 0;
+    const bool one_alone = slot != whole_replica && slot != half_replica && slot != everybody && below(3) == 0;
     const std::uint64_t chosen = below(members);
     for (std::uint32_t part = 0; part < members; ++part) {
       if (one_alone && part != chosen) continue;
-      (slot == same_part_beside ? beside_ : main_)[part].collective(drawn);
+      (slot == same_part_beside || slot == run_beside ? beside_ : main_)[part].collective(drawn);
     }
   }
 
   void add_operation() {
     const std::uint64_t kind = below(12);
+    if (length_ > 0 && kind % 2 == 0) return add_collective(below(3) == 0 ? run_beside : run_of_replicas);
     if (kind < 4) return add_collective(below(3) == 0 ? half_replica : whole_replica);
     if (kind < 7 && meets_) return add_collective(below(3) == 0 ? same_part_beside : same_part);
     const auto part = static_cast<std::uint32_t>(below(width_)), other = static_cast<std::uint32_t>(below(width_));
@@ -222,6 +275,7 @@ class ReplicaMaker {
   std::vector<machine::DevicePlace> places_;
   ProgramCase made_;
   std::uint32_t replicas_ = 1, width_ = 1;
+  std::uint32_t length_ = 0;  // replicas in a run; 0: there are no runs
   Drawn drawn_ = Drawn::various;
   bool meets_ = true;                                 // replicas send to each other before the end
   std::vector<program::BlockBuilder> main_, beside_;  // by part
@@ -230,6 +284,8 @@ class ReplicaMaker {
 }  // namespace
 
 ProgramCase random_replicas(std::uint64_t index) { return ReplicaMaker(index).make(); }
+
+ProgramCase random_runs(std::uint64_t index) { return ReplicaMaker(index, Drawn::by_runs).make(); }
 
 ProgramCase random_replicas_on(SiteKind kind, std::uint64_t index) {
   return ReplicaMaker(index, random_site(kind, index)).make();

@@ -9,6 +9,8 @@ namespace tessera::test {
 /// Case `index`: nodes behind a switch or a fat tree; on them replicas, one after another or mixed, with operators,
 /// messages and collectives within each, over all that have the same part, and over everybody.
 [[nodiscard]] ProgramCase random_replicas(std::uint64_t index);
+/// The same on clusters whose links are each one device's alone, collectives over runs of replicas besides.
+[[nodiscard]] ProgramCase random_runs(std::uint64_t index);
 /// The same on a mesh, a torus, a ring, in a package or on rails, with dead links and spare devices.
 [[nodiscard]] ProgramCase random_replicas_on(SiteKind kind, std::uint64_t index);
 /// The same on a mesh or torus: half of the collectives by `mesh` or `mesh-scatter`, in replicas that list their

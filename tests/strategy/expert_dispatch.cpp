@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "jobs.hpp"
 #include "strategy/megatron/expert_dispatch.hpp"
@@ -75,9 +77,9 @@ TEST_CASE("once a node: from place to place across nodes, then to each device in
   CHECK(members(plan.program, found[1], 3) == std::vector<program::DeviceId>{0, 1, 2, 3, 4, 5, 6, 7});
   CHECK(members(plan.program, found[1], 9) == std::vector<program::DeviceId>{8, 9, 10, 11, 12, 13, 14, 15});
   // 128 tokens of 512 numbers of 2 B. Both experts are in the other node with 8 x 7 / (16 x 15) = 7/30: a token reaches
-  // 2 x 23/30 nodes, and 2 devices.
+  // 2 x 23/30 nodes, and 2 devices. 200,977 B are next to 50,244 numbers for each node.
   constexpr std::int64_t own = 2 * 128 * 512;
-  CHECK(found[0].bytes.value() == own * 46 / 30 / 2 * 2);
+  CHECK(found[0].bytes.value() == 2 * 2 * 50244);
   CHECK(found[1].bytes.value() == own * 2);
   const Plan copies = job.plan("expert_parallel = 16");
   REQUIRE(all_to_alls(copies.program).size() == 1);
@@ -101,6 +103,21 @@ TEST_CASE("once a node where tensor ranks hold whole experts, or parts of them")
   REQUIRE(found.size() == 2);
   CHECK(members(cut.program, found[0], 5) == std::vector<program::DeviceId>{5, 13});
   CHECK(members(cut.program, found[1], 5) == std::vector<program::DeviceId>{1, 5});
+}
+
+TEST_CASE("once a node in DualPipe: what runs beside a forward pass has groups of its own, with the same members") {
+  TestJob job(32, mixture(2, 16), 64);  // two stages of two nodes
+  job.workload.sequence = 128;
+  const Plan plan =
+      job.plan("pipeline = 2\nexpert_parallel = 16\nexpert_dispatch = \"once-a-node\"\nschedule = \"dualpipe\"");
+  REQUIRE(job.diagnostics.errors() == Names{});
+  CHECK(program::check_program(plan.program, job.machine) == Names{});
+  std::map<std::vector<program::DeviceId>, std::set<std::uint32_t>> slots;
+  for (const program::Collective& one : all_to_alls(plan.program))
+    slots[members(plan.program, one, 19)].insert(one.group_slot);
+  REQUIRE(slots.size() == 2);
+  CHECK(slots[{19, 27}].size() == 2);                          // from node to node
+  CHECK(slots[{16, 17, 18, 19, 20, 21, 22, 23}].size() == 2);  // inside
 }
 
 TEST_CASE("once a node that cannot be") {

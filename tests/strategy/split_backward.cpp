@@ -215,10 +215,6 @@ TEST_CASE("what a schedule or a recomputation cannot do is one line") {
   CHECK(error_of(shared, "pipeline = 4\ncontext_parallel = 2\nschedule = \"dualpipe\"\n") ==
         "strategy.toml:2:20: context_parallel: schedule \"dualpipe\" has forward beside backward passes, and context "
         "ranks have one ring for them, allowed: 1");
-  TestJob experts(8, mixture(4, 4), 16);
-  experts.machine.places.resize(8);  // of one node
-  CHECK(error_of(experts, cut + "\"dualpipe\"\nexpert_parallel = 2\nexpert_dispatch = \"once-a-node\"\n")
-            .find("expert_dispatch: schedule \"dualpipe\" has forward beside backward passes") != std::string::npos);
   CHECK(error_of(job_of(4, 6, 2), cut + "\"dualpipe\"\n") ==
         "strategy.toml:3:12: schedule \"dualpipe\" needs at least 2 x 4 stages micro-batches, not 6");
   CHECK(error_of(job, cut + "\"1f1b\"\nrecomputed_layers = 1\n") ==

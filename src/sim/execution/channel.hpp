@@ -39,5 +39,8 @@ inline constexpr std::uint32_t combined_lane = 128;
 [[nodiscard]] constexpr program::GroupId group_of(std::uint32_t channel) {
   return (channel & ~first_collective_channel) >> lane_bits;
 }
+[[nodiscard]] constexpr std::uint16_t lane_of(std::uint32_t channel) {
+  return static_cast<std::uint16_t>(channel & ((1U << lane_bits) - 1));
+}
 
 }  // namespace tessera::sim

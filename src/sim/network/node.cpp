@@ -120,8 +120,10 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
 }
 
 void NetworkNode::tell_arrival(pdes::ComponentId source, const Segment& segment, std::uint32_t port) const {
-  if (environment_->arrivals != nullptr) [[unlikely]]
-    environment_->arrivals->come(self_, source, context_->now(), segment.times.last, ports_[port]->reserved());
+  if (environment_->arrivals == nullptr) [[likely]]
+    return;
+  if (segment.shortens) environment_->arrivals->amended(self_, shortening(segment));
+  environment_->arrivals->come(self_, source, segment, ports_[port]->reserved());
 }
 
 void NetworkNode::arrive_together(pdes::ComponentId source, const Segments& segments) {
@@ -162,6 +164,8 @@ void NetworkNode::amend(pdes::ComponentId source, const Amend& amend) {
     if (!is_known) take_back(amend);
     return;
   }
+  if (environment_->arrivals != nullptr) [[unlikely]]
+    environment_->arrivals->amended(self_, amend);
   at_port(port_towards(connection_of(amend)), [&](Port& at) {
     if (!at.amend(context_->now(), source, amend, *this)) take_back(amend);
   });
@@ -245,9 +249,27 @@ void NetworkNode::send(const Port& port, Time at, const machine::Connection& con
     return context_->send(out, at, message);
   if (environment_->sent != nullptr) environment_->sent->sees(at, port.link(), connection.to, message);
   if (shifts == 0) return context_->send(out, at, message);
-  Message received = message;
-  const pdes::ComponentId by = environment_->stand_in->as_received(self_, shifts, received);
-  context_->send_as(by, out, at, received);
+  send_renamed(out, at, {shifts, connection.to}, message);
+}
+
+template <class Message>
+void NetworkNode::send_renamed(pdes::OutPort out, Time at, const StandIn::Ahead& ahead, Message message) {
+  const pdes::ComponentId by = environment_->stand_in->as_received(self_, ahead, message);
+  context_->send_as(by, out, at, message);
+}
+
+// What comes from one here may come from several there.
+void NetworkNode::send_renamed(pdes::OutPort out, Time at, const StandIn::Ahead& ahead, Segments segments) {
+  std::array<pdes::ComponentId, Segments::most> by{};
+  for (std::uint32_t i = 0; i < segments.count; ++i)
+    by[i] = environment_->stand_in->as_received(self_, ahead, segments.all[i]);
+  for (std::uint32_t first = 0; first < segments.count; ++first) {
+    if (std::find(by.begin(), by.begin() + first, by[first]) != by.begin() + first) continue;
+    Segments together;
+    for (std::uint32_t i = first; i < segments.count; ++i)
+      if (by[i] == by[first]) together.all[together.count++] = segments.all[i];
+    context_->send_as(by[first], out, at, together);
+  }
 }
 
 void NetworkNode::deliver(const Port& port, Time at, machine::NodeId destination, const Delivered& message) {

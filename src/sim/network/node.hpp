@@ -41,8 +41,10 @@ class Arrivals {
   virtual ~Arrivals() = default;
   /// An event of `source`.
   virtual void comes(pdes::ComponentId at, pdes::ComponentId source, Time now) = 0;
-  /// It brings packets that come until `last` and go on over a port. `meets`: somebody has that for himself.
-  virtual void come(pdes::ComponentId at, pdes::ComponentId source, Time now, Time last, bool meets) = 0;
+  /// It brings packets that go on over a port. `meets`: somebody has that for himself.
+  virtual void come(pdes::ComponentId at, pdes::ComponentId source, const Segment& segment, bool meets) = 0;
+  /// Some that were told of do not come.
+  virtual void amended(pdes::ComponentId at, const Amend& amend) = 0;
 };
 
 /// What all network components of a rank are handed.
@@ -179,6 +181,9 @@ class NetworkNode final : public PortSink {
   [[nodiscard]] Way find_way(const Port& port, const machine::Connection& connection) const;
   template <class Message>
   void send(const Port& port, Time at, const machine::Connection& connection, const Message& message);
+  template <class Message>
+  void send_renamed(pdes::OutPort out, Time at, const StandIn::Ahead& ahead, Message message);
+  void send_renamed(pdes::OutPort out, Time at, const StandIn::Ahead& ahead, Segments segments);
 
   std::vector<TakenBack> taken_back_;  // which every delivery is looked up in
   const NetworkEnvironment* environment_;

@@ -24,12 +24,16 @@ class StandIn {
   /// The simulated devices, in order of id.
   [[nodiscard]] virtual const std::vector<machine::NodeId>& devices() const = 0;
 
-  /// What `sender` sends to a component that is so many shifts further on than the one that is simulated for it, as it
-  /// comes to that one; returned: in whose name.
-  virtual pdes::ComponentId as_received(pdes::ComponentId sender, std::uint32_t shifts, Segment& message) const = 0;
-  virtual pdes::ComponentId as_received(pdes::ComponentId sender, std::uint32_t shifts, Segments& message) const = 0;
-  virtual pdes::ComponentId as_received(pdes::ComponentId sender, std::uint32_t shifts, Delivered& message) const = 0;
-  virtual pdes::ComponentId as_received(pdes::ComponentId sender, std::uint32_t shifts, Amend& message) const = 0;
+  /// Where a message goes from here: to a component that is so many shifts further on than the one that is simulated
+  /// for it, on its way to a device.
+  struct Ahead {
+    std::uint32_t shifts = 0;
+    machine::NodeId destination = 0;
+  };
+  /// What `sender` sends there, as it comes to the one that is simulated for it; returned: in whose name.
+  virtual pdes::ComponentId as_received(pdes::ComponentId sender, const Ahead& ahead, Segment& message) const = 0;
+  virtual pdes::ComponentId as_received(pdes::ComponentId sender, const Ahead& ahead, Delivered& message) const = 0;
+  virtual pdes::ComponentId as_received(pdes::ComponentId sender, const Ahead& ahead, Amend& message) const = 0;
 };
 
 /// Who is shown what is sent over a link.

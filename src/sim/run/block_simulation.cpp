@@ -42,6 +42,7 @@ class BlocksOfAllOrders {
     for (Time until = std::min(first_look, end);; until = until > end / 2 ? end : 2 * until) {
       if (!run_before(until, 0)) return cut_off(result);
       if (blocks_.size() == 1 && blocks_.front()->may_differ()) {
+        if (job_.fold.goes_by_ends()) return tie_before(until);  // no other block is simulated for all
         if (job_.fold.orders().size() > most_orders) return too_many_orders(job_.fold.orders().size());
         for (const std::uint32_t base : job_.fold.orders())
           if (base != 0) add(base);
@@ -119,7 +120,7 @@ class BlocksOfAllOrders {
 std::string simulate_block(const FoldedJob& job, Communicator& comm, SimulationResult& result) {
   std::string problem;
   together(comm, [&] {
-    if (job.fold.orders().size() > 1) {
+    if (!job.fold.contested().empty()) {
       problem = BlocksOfAllOrders(job).run(result);
     } else {
       BlockSimulation(job, 0).simulation().run(job.options, result);

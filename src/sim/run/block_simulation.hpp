@@ -38,7 +38,8 @@ class BlockSimulation {
 
  private:
   FoldedPart part() {
-    if (fold_.orders().size() == 1) return {&fold_};
+    if (fold_.contested().empty()) return {&fold_};
+    if (fold_.goes_by_ends()) return {&fold_, nullptr, &ties_};
     return {&fold_, &witness_, base_ == 0 ? &ties_ : nullptr};
   }
 

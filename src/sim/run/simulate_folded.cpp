@@ -30,8 +30,8 @@ std::vector<const program::AlikeParts*> candidates(const program::Program& progr
   return all;
 }
 
-/// Tries one candidate after the other with use(alike, fold), which says what is wrong with it, or nothing. What was
-/// wrong is that of the first one.
+/// Tries one candidate after the other, and where one that goes by ends is no use, what shifts find of it, with
+/// use(alike, fold), which says what is wrong with it, or nothing. What was wrong is that of the first one.
 FoldTry try_folds(const machine::Machine& machine, const program::Program& program, Folding folding,
                   const NetworkTables& tables, const auto& use) {
   std::string problem = unknown_to_folds(machine, program);
@@ -40,11 +40,15 @@ FoldTry try_folds(const machine::Machine& machine, const program::Program& progr
   if (all.empty() || !problem.empty()) return {false, problem};
   program::Lowerings lowerings(program, machine);
   for (const program::AlikeParts* alike : all) {
-    FoundFold found = find_fold(machine, lowerings, tables, *alike);
-    if (!found.fold && folding == Folding::replicas) refuse(found.problem);
-    if (found.fold) found.problem = use(*alike, *found.fold);
-    if (found.problem.empty()) return {true, {}};
-    if (problem.empty()) problem = std::move(found.problem);
+    bool by_ends = true;
+    for (FoldWays ways = FoldWays::ends_too; by_ends; ways = FoldWays::shifts) {
+      FoundFold found = find_fold(machine, lowerings, tables, *alike, ways);
+      if (!found.fold && folding == Folding::replicas) refuse(found.problem);
+      by_ends = found.fold && found.fold->goes_by_ends();
+      if (found.fold) found.problem = use(*alike, *found.fold);
+      if (found.problem.empty()) return {true, {}};
+      if (problem.empty()) problem = std::move(found.problem);
+    }
   }
   return {false, problem};
 }

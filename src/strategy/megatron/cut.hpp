@@ -32,8 +32,10 @@ enum GroupSlot : std::uint32_t {
   expert_tensor_group,  ///< tensor ranks over which experts are cut, where these are not all
   expert_rail_group,    ///< of the expert group, those at the same place of their nodes
   expert_node_group,    ///< those of one node
-  expert_beside_group,  ///< expert and expert tensor group, of a backward pass that runs beside a forward pass
+  expert_beside_group,  ///< all of these, of a backward pass that runs beside a forward pass
   expert_tensor_beside_group,
+  expert_rail_beside_group,
+  expert_node_beside_group,
   row_group,            ///< tensor ranks of one row, where they stand in rows: they hold the same part of a token
   column_group,         ///< those of one column: the same tokens
   tensor_gather_group,  ///< of the streams beside products that are cut into chunks

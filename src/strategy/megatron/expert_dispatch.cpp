@@ -28,24 +28,29 @@ double odds_of_hits(std::int64_t all, std::int64_t marked, std::int64_t drawn, s
   return std::exp(log_choose(marked, hits) + log_choose(all - marked, drawn - hits) - log_choose(all, drawn));
 }
 
-/// Bytes of so many copies of each of a device's own tokens.
-std::int64_t copied(const Cut& cut, double copies) {
+/// Bytes of so many copies of each of a device's own tokens, as many to each of `parts`: a mean has no remainder that
+/// one of them might get.
+std::int64_t copied(const Cut& cut, double copies, std::int64_t parts) {
   const std::int64_t own = cut.uses_sequence_parallelism() ? cut.part_bytes() : cut.activation_bytes();
-  return std::llround(copies * static_cast<double>(own));
+  const std::int64_t elements = parts * cut.element();
+  return std::llround(copies * static_cast<double>(own) / static_cast<double>(elements)) * elements;
 }
 
 void across_nodes(Writer& writer, const workload::LayerFields& kind, const char* label) {
   const Cut& cut = writer.cut();
-  writer.expert_all_to_all(expert_rail_group, copied(cut, distinct_parts(kind, cut.expert_nodes)), label);
+  const std::int64_t nodes = cut.expert_nodes;
+  writer.expert_all_to_all(expert_rail_group, copied(cut, distinct_parts(kind, nodes), nodes), label);
 }
 /// Each device has what came for its node, and its own.
 void inside_nodes(Writer& writer, const workload::LayerFields& kind, const char* label) {
   const Cut& cut = writer.cut();
-  writer.expert_all_to_all(expert_node_group, copied(cut, distinct_parts(kind, cut.options.expert_parallel)), label);
+  const std::int64_t ranks = cut.options.expert_parallel;
+  writer.expert_all_to_all(expert_node_group, copied(cut, distinct_parts(kind, ranks), ranks / cut.expert_nodes),
+                           label);
 }
 
 void one_an_expert(Writer& writer, const workload::LayerFields& kind, const char* label) {
-  writer.expert_all_to_all(expert_group, copied(writer.cut(), static_cast<double>(kind.experts_per_token)), label);
+  writer.expert_all_to_all(expert_group, copied(writer.cut(), static_cast<double>(kind.experts_per_token), 1), label);
 }
 
 }  // namespace

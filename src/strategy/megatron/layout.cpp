@@ -93,13 +93,15 @@ void add_groups(const Cut& cut, program::Program& program) {
   }
   bind_experts(expert_group, expert_tensor_group);
   if (cut.goes_both_ways()) bind_experts(expert_beside_group, expert_tensor_beside_group);
-  if (has_experts(*cut.model) && options.once_a_node) {
+  const auto bind_dispatch = [&](GroupSlot across, GroupSlot inside) {
+    if (!has_experts(*cut.model) || !options.once_a_node) return;
     const std::int64_t locals = options.expert_parallel / cut.expert_nodes;
-    grouping.bind(expert_rail_group,
-                  [&](const Place& at) { return expert(at) * locals + cut.expert_rank(at) % locals; });
-    grouping.bind(expert_node_group,
+    grouping.bind(across, [&](const Place& at) { return expert(at) * locals + cut.expert_rank(at) % locals; });
+    grouping.bind(inside,
                   [&](const Place& at) { return expert(at) * cut.expert_nodes + cut.expert_rank(at) / locals; });
-  }
+  };
+  bind_dispatch(expert_rail_group, expert_node_group);
+  if (cut.goes_both_ways()) bind_dispatch(expert_rail_beside_group, expert_node_beside_group);
   if (cut.is_two_dimensional()) {
     const std::int64_t columns = t / options.tensor_rows;
     grouping.bind(row_group, [&](const Place& at) { return tensor(at) * t + at.tensor / columns; });

@@ -26,7 +26,6 @@ class ScheduleChecker {
     if (cut_.uses_user_buffers()) refuse("user_buffers", what, "their chunks have one pair of streams", "false");
     if (cut_.shares_sequences()) refuse("context_parallel", what, "context ranks have one ring for them", "1");
     if (cut_.is_two_dimensional()) refuse("tensor_rows", what, "rows and columns have groups for one of them", "1");
-    if (options_.once_a_node) refuse("expert_dispatch", what, "nodes have one group for them", "\"copies\"");
     const char* ways = "sends both ways along the stages";
     if (options_.unused_first) refuse("routes", ways, "ways are chosen for one", "\"machine\"");
     if (!options_.ways.empty()) refuse("ways", ways, "they are given for one", "no ways");

@@ -32,8 +32,10 @@ std::int64_t Writer::members(GroupSlot group) const {
     case expert_beside_group:
       return options.expert_parallel;
     case expert_rail_group:
+    case expert_rail_beside_group:
       return cut_.expert_nodes;
     case expert_node_group:
+    case expert_node_beside_group:
       return options.expert_parallel / cut_.expert_nodes;
     case expert_tensor_group:
     case expert_tensor_beside_group:
@@ -58,6 +60,10 @@ GroupSlot Writer::own(GroupSlot group) const {
       return expert_beside_group;
     case expert_tensor_group:
       return expert_tensor_beside_group;
+    case expert_rail_group:
+      return expert_rail_beside_group;
+    case expert_node_group:
+      return expert_node_beside_group;
     default:
       return group;
   }

@@ -6,6 +6,7 @@
 
 #include "sim/execution/destinations.hpp"
 #include "sim/laws/fold/alike_routes.hpp"
+#include "sim/laws/fold/fold_by_ends.hpp"
 #include "tessera/program/group_rank.hpp"
 
 namespace tessera::sim {
@@ -63,24 +64,14 @@ bool Comparison::devices_are_alike() {
 }
 
 bool Comparison::device_is_like(DeviceId device, DeviceId other) {
-  const program::DeviceProgram &a = program_.devices[device], &b = program_.devices[other];
   const auto is_peer = [&](DeviceId x, DeviceId y) {
     if (x == program::no_device || y == program::no_device) return x == y;
     return fold_->takes_part(x) && fold_->shifted(x, 1) == y;
   };
-  if (machine_.kind(device) != machine_.kind(other)) {
-    problem_ = fmt::format("{} and {} are devices of different kinds", name(device), name(other));
-  } else if (machine_.speed[device] != machine_.speed[other]) {
-    problem_ = fmt::format("{} has {} times the normal speed, {} {} times", name(device), machine_.speed[device],
-                           name(other), machine_.speed[other]);
-  } else if (a.streams != b.streams || a.events != b.events) {
-    problem_ = fmt::format("{} and {} carry out different instructions", name(device), name(other));
-  } else if (!std::ranges::equal(a.peers, b.peers, is_peer)) {
+  problem_ = unlike_devices(machine_, program_, device, other);
+  if (problem_.empty() && !std::ranges::equal(program_.devices[device].peers, program_.devices[other].peers, is_peer))
     problem_ = fmt::format("{} and {} have peers that do not correspond", name(device), name(other));
-  } else {
-    return true;
-  }
-  return false;
+  return problem_.empty();
 }
 
 bool Comparison::groups_are_alike() {
@@ -193,8 +184,22 @@ std::string list_problem(const program::AlikeParts& alike, std::size_t devices) 
 
 }  // namespace
 
+std::string unlike_devices(const machine::Machine& machine, const program::Program& program, DeviceId device,
+                           DeviceId other) {
+  const program::DeviceProgram &a = program.devices[device], &b = program.devices[other];
+  const std::string name = machine.node_name(device), other_name = machine.node_name(other);
+  if (machine.kind(device) != machine.kind(other))
+    return fmt::format("{} and {} are devices of different kinds", name, other_name);
+  if (machine.speed[device] != machine.speed[other])
+    return fmt::format("{} has {} times the normal speed, {} {} times", name, machine.speed[device], other_name,
+                       machine.speed[other]);
+  if (a.streams != b.streams || a.events != b.events)
+    return fmt::format("{} and {} carry out different instructions", name, other_name);
+  return {};
+}
+
 FoundFold find_fold(const machine::Machine& machine, program::Lowerings& lowerings, const NetworkTables& tables,
-                    const program::AlikeParts& alike) {
+                    const program::AlikeParts& alike, FoldWays ways) {
   const program::Program& program = lowerings.program();
   const auto parts = static_cast<std::uint32_t>(alike.parts.size());
   if (!program.kernels.empty()) return {nullptr, "kernels at transaction level are not folded"};
@@ -206,6 +211,8 @@ FoundFold find_fold(const machine::Machine& machine, program::Lowerings& lowerin
     FoundFold found = Comparison(machine, lowerings, tables, alike, block).find();
     if (found.fold) return found;
     if (problem.empty()) problem = std::move(found.problem);
+    if (ways == FoldWays::shifts) continue;
+    if (auto by_ends = find_fold_by_ends(machine, lowerings, tables, alike, block)) return {std::move(by_ends), {}};
   }
   return {nullptr, std::move(problem)};
 }

@@ -16,24 +16,62 @@ PossibleTies::PossibleTies(const Fold& fold, const NetworkTables& tables)
 
 void PossibleTies::comes(pdes::ComponentId at, pdes::ComponentId source, Time now) {
   if (any_ || contested_of_[at] == none) return;
-  std::vector<Coming>& coming = coming_[contested_of_[at]];
-  std::erase_if(coming, [&](const Coming& one) { return one.last < now; });
-  any_ = std::ranges::any_of(coming, [&](const Coming& one) { return is_critical(at, one.source, source); });
-  const auto known = std::ranges::find(coming, source, &Coming::source);
-  if (known == coming.end()) coming.push_back({source, now});
+  std::erase_if(coming_[contested_of_[at]], [&](const Coming& one) { return one.times.last < now; });
+  PacketTimes once;
+  once.base = once.last = now;
+  once.count = 1;
+  comes(at, {source, {}, 0, once});
 }
 
 // The port itself takes turns with all of them: it is busy until one of them comes, or with messages of its device.
-void PossibleTies::come(pdes::ComponentId at, pdes::ComponentId source, Time now, Time last, bool meets) {
+void PossibleTies::come(pdes::ComponentId at, pdes::ComponentId source, const Segment& segment, bool meets) {
   if (any_ || contested_of_[at] == none) return;
-  comes(at, source, now);
-  const auto known = std::ranges::find(coming_[contested_of_[at]], source, &Coming::source);
-  known->last = std::max(known->last, last);
+  comes(at, {source, segment.name, segment.generation, segment.times});
   any_ = any_ || is_critical(at, at, source) || (meets && is_in_any(at, source));
+}
+
+void PossibleTies::comes(pdes::ComponentId at, const Coming& one) {
+  std::vector<Coming>& coming = coming_[contested_of_[at]];
+  any_ = std::ranges::any_of(coming, [&](const Coming& other) {
+    return is_critical(at, other.source, one.source) && may_tie(other.times, one.times);
+  });
+  coming.push_back(one);
+}
+
+void PossibleTies::amended(pdes::ComponentId at, const Amend& amend) {
+  if (any_ || contested_of_[at] == none) return;
+  for (Coming& one : coming_[contested_of_[at]]) {
+    if (one.name != amend.name || one.generation != amend.generation) continue;
+    if (amend.packets == 0) one.times.last = -1;
+    one.times.truncate(amend.packets, tables_->rate(one.times.rate), tables_->packet());
+  }
+}
+
+// Whether packets of both may come in the same picosecond.
+bool PossibleTies::may_tie(const PacketTimes& a, const PacketTimes& b) const {
+  const Rate &speed = tables_->rate(a.rate), &other_speed = tables_->rate(b.rate);
+  if (a.last < b.at(0, other_speed) || b.last < a.at(0, speed)) return false;
+  const auto comes_at = [](const PacketTimes& times, const Rate& rate, Time time) {
+    return times.count == 1 ? times.last == time : times.until(time, rate) > times.until(time - 1, rate);
+  };
+  if (comes_at(b, other_speed, a.last) || comes_at(a, speed, b.last)) return true;
+  if (speed == other_speed && a.stride == b.stride && a.count > 1 && b.count > 1) {
+    // Straight lines side by side; two bytes for what is rounded.
+    const std::int64_t apart = (speed.within_either(a.base - b.base) + a.offset - b.offset) % a.stride;
+    const std::int64_t ahead = apart < 0 ? apart + a.stride : apart;
+    return std::min(ahead, a.stride - ahead) <= 2 + speed.within(1);
+  }
+  const bool is_shorter = a.count < b.count;
+  const PacketTimes &few = is_shorter ? a : b, &many = is_shorter ? b : a;
+  const Rate &few_speed = is_shorter ? speed : other_speed, &many_speed = is_shorter ? other_speed : speed;
+  for (std::uint32_t i = 0; i + 1 < few.count; ++i)
+    if (comes_at(many, many_speed, few.at(i, few_speed))) return true;
+  return false;
 }
 
 bool PossibleTies::is_critical(pdes::ComponentId at, pdes::ComponentId a, pdes::ComponentId b) {
   if (b < a) std::swap(a, b);
+  if (fold_->goes_by_ends()) return std::ranges::binary_search(pairs_at(at), std::pair{a, b});
   const auto [known, is_new] = known_.try_emplace({at, a, b});
   if (is_new) known->second = a == b ? links_change_order(at, a) : changes_order(a, b);
   return known->second;
@@ -58,6 +96,9 @@ bool PossibleTies::links_change_order(pdes::ComponentId at, pdes::ComponentId so
 
 // With whatever else comes to it.
 bool PossibleTies::is_in_any(pdes::ComponentId at, pdes::ComponentId source) {
+  if (fold_->goes_by_ends())
+    return std::ranges::any_of(pairs_at(at),
+                               [&](const auto& pair) { return pair.first == source || pair.second == source; });
   const std::vector<machine::LinkId>& links = fold_->contested()[contested_of_[at]].links;
   return std::ranges::any_of(links,
                              [&](machine::LinkId link) { return is_critical(at, tables_->server(link), source); });

@@ -20,17 +20,26 @@ class PossibleTies final : public Arrivals {
   PossibleTies(const Fold& fold, const NetworkTables& tables);
 
   void comes(pdes::ComponentId at, pdes::ComponentId source, Time now) override;
-  void come(pdes::ComponentId at, pdes::ComponentId source, Time now, Time last, bool meets) override;
+  void come(pdes::ComponentId at, pdes::ComponentId source, const Segment& segment, bool meets) override;
+  void amended(pdes::ComponentId at, const Amend& amend) override;
   /// Whether there may have been one.
   [[nodiscard]] bool any() const { return any_; }
 
  private:
-  /// What comes to a component that has a critical pair, or so many packets of it.
+  /// What comes to a component that has a critical pair, or packets of it.
   struct Coming {
     pdes::ComponentId source = 0;
-    Time last = 0;
+    MessageName name;
+    std::uint32_t generation = 0;
+    PacketTimes times;
   };
+  void comes(pdes::ComponentId at, const Coming& one);
+  [[nodiscard]] bool may_tie(const PacketTimes& a, const PacketTimes& b) const;
   [[nodiscard]] bool is_critical(pdes::ComponentId at, pdes::ComponentId a, pdes::ComponentId b);
+  [[nodiscard]] const std::vector<std::pair<pdes::ComponentId, pdes::ComponentId>>& pairs_at(
+      pdes::ComponentId at) const {
+    return fold_->contested()[contested_of_[at]].pairs;
+  }
   [[nodiscard]] bool changes_order(pdes::ComponentId a, pdes::ComponentId b) const;
   [[nodiscard]] bool links_change_order(pdes::ComponentId at, pdes::ComponentId source) const;
   [[nodiscard]] bool is_in_any(pdes::ComponentId at, pdes::ComponentId source);

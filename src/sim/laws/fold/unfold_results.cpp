@@ -70,14 +70,14 @@ NamesUsed names_in(const results::DeviceIntervals& device) {
 }
 
 /// What another device, so many shifts on, has in place of these names.
-results::OtherNames shifted_names(const Fold& fold, const NamesUsed& used, std::uint32_t shifts) {
+results::OtherNames shifted_names(const Fold& fold, program::DeviceId of, const NamesUsed& used, std::uint32_t shifts) {
   results::OtherNames names;
   for (const std::int32_t peer : used.peers) {
     const auto device = static_cast<program::DeviceId>(peer);
-    if (fold.takes_part(device)) names.peers.emplace_back(peer, fold.shifted(device, shifts));
+    if (fold.takes_part(device)) names.peers.emplace_back(peer, fold.peer_of_shifted(of, device, shifts));
   }
   for (const std::int32_t group : used.groups)
-    names.groups.emplace_back(group, fold.shifted_group(static_cast<program::GroupId>(group), shifts));
+    names.groups.emplace_back(group, fold.group_of_shifted(static_cast<program::GroupId>(group), of, shifts));
   return names;
 }
 
@@ -88,7 +88,8 @@ void repeat_intervals(const Fold& fold, Share share, results::Timeline& timeline
     const NamesUsed used = names_in(device);
     for (std::uint32_t shifts = 0; shifts < fold.order(); ++shifts)
       if (share.has(shifts))
-        timeline.add(device.renamed(fold.shifted(device.device(), shifts), shifted_names(fold, used, shifts)));
+        timeline.add(
+            device.renamed(fold.shifted(device.device(), shifts), shifted_names(fold, device.device(), used, shifts)));
   }
 }
 
@@ -141,7 +142,7 @@ bool intervals_are_alike(const Fold& fold, std::uint32_t shifts, const results::
   const auto has_the_same = [&](const results::DeviceIntervals& device) {
     const auto there = by_device.find(fold.shifted(device.device(), shifts));
     if (there == by_device.end()) return false;
-    const auto names = shifted_names(fold, names_in(device), shifts);
+    const auto names = shifted_names(fold, device.device(), names_in(device), shifts);
     return rows_of(device.renamed(there->first, names)) == rows_of(*there->second);
   };
   return first.devices().size() == other.devices().size() && std::ranges::all_of(first.devices(), has_the_same);

@@ -129,8 +129,8 @@ WayPorts::Rename RingLaws::renaming(const std::vector<std::uint32_t>& shifts,
     if (announced.kind == WayPorts::Announced::Kind::delivered) shift(announced.delivered, *fold_, back);
     if (announced.kind != WayPorts::Announced::Kind::segment) return;
     shift(announced.segment, *fold_, back);
-    const Time last = announced.segment.times.last;
-    if (arrivals_ != nullptr && last >= now) arrivals_->come(servers[from + 1], announced.at.source, now, last, false);
+    if (arrivals_ != nullptr && announced.segment.times.last >= now)
+      arrivals_->come(servers[from + 1], announced.at.source, announced.segment, false);
   };
 }
 
@@ -198,7 +198,7 @@ void RingLaws::take_back(const Guest& guest, machine::LinkId link) {
   pdes::ComponentId behind = tables_->behind(link, connection_of(amend));
   if (fold_ != nullptr) {
     const StandIn::Place place = fold_->place(behind);
-    if (place.shifts > 0) fold_->as_received(tables_->server(link), place.shifts, amend);
+    if (place.shifts > 0) fold_->as_received(tables_->server(link), {place.shifts, amend.destination}, amend);
     behind = place.of;
   }
   parts_->nodes[behind]->take_back(amend);

@@ -81,8 +81,7 @@ bool fold_rings(RingPlan& plan, const std::vector<std::uint32_t>& simulated, con
 // and go step by step.
 void RingLaws::find_places(Ring& ring) const {
   const std::vector<program::DeviceId>& members = lowerings_->program().groups[ring.group].members;
-  const auto takes_part = [this](program::DeviceId member) { return fold_->takes_part(member); };
-  if (!std::ranges::all_of(members, takes_part) || fold_->shifted_group(ring.group, 1) != ring.group) return;
+  if (!fold_->turns(ring.group)) return;
   ring.places.assign(ring.size, nobody);
   ring.size = 0;
   for (std::uint32_t rank = 0; rank < members.size(); ++rank)
