@@ -19,15 +19,21 @@ Int128 mlp_flops_per_token(const Model& model, const LayerFields& kind) {
 
 ForwardFlops forward_flops(const Model& model, std::int64_t sequence, std::int64_t context, Phase phase) {
   ForwardFlops flops;
-  for (std::int64_t i = 0; i < model.layers; ++i) {
-    const LayerFields& kind = layer_kind(model, kind_of(model, i));
+  const auto add_layer = [&](const LayerFields& kind) {
     const layer::MixerKind& mixer = layer::mixer_kind(kind.mixer);
     const Int128 core = mixer.core_flops(kind, sequence, context, phase);
     flops.attention_core += core;
     flops.layers += core + sequence * (2 * mixer.weights(model, kind) + mlp_flops_per_token(model, kind));
+  };
+  for (std::int64_t i = 0; i < model.layers; ++i) add_layer(layer_kind(model, kind_of(model, i)));
+  const std::int64_t depth = phase == Phase::training ? model.prediction_depth : 0;
+  for (std::int64_t i = 0; i < depth; ++i) {
+    add_layer(layer_kind(model, prediction_kind(model)));
+    flops.layers += Int128{2} * sequence * 2 * model.hidden * model.hidden;
   }
   const std::int64_t tokens = phase == Phase::training ? sequence : 1;
   flops.logits = Int128{2} * tokens * model.hidden * model.vocabulary;
+  flops.logits *= 1 + depth;
   if (model.masked_lm_head) flops.logits += Int128{2} * tokens * model.hidden * model.hidden;
   return flops;
 }

@@ -153,6 +153,7 @@ std::string other_mixer(const Model& model) {
 }
 
 std::string beyond_plain(const Model& model) {
+  if (model.prediction_depth > 0) return "modules that predict further ahead (prediction_depth)";
   if (layer_kinds(model) > 1) return "several kinds of layers";
   if (const std::string mixer = other_mixer(model); !mixer.empty()) return mixer;
   const LayerFields& kind = layer_kind(model, 0);

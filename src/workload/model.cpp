@@ -250,6 +250,11 @@ config::Schema<Model> make_schema() {
   s.boolean("embedding_scaling", &Model::embedding_scaling, "a factor on the embedding").otherwise("false");
   keys.softcap("logits_softcap", &Model::logits_softcap, "soft cap of the logits: c tanh(logit / c); 0: none");
   s.boolean("final_norm", &Model::final_norm, "a norm behind the last layer").otherwise("true");
+  s.integer("prediction_depth", &Model::prediction_depth,
+            "in training, modules behind the last layer that each predict a token further ahead")
+      .at_least("0")
+      .at_most("16")
+      .otherwise("0");
   s.boolean("masked_lm_head", &Model::masked_lm_head, "BERT's linear layer and norm before the logits")
       .otherwise("false");
   s.integer("token_types", &Model::token_types, "rows of a token type embedding")
@@ -307,6 +312,9 @@ void settle_model(Model& model, const FieldOrigins& origin, config::Diagnostics&
   settle_kind(model, model, model.layer_kinds.empty() ? checker : Checker(origin, unheard));
   if (const std::string problem = number_layers(model); !problem.empty()) checker.report("layer_sequence", problem);
   check_size(model, checker);
+  if (model.prediction_depth > 0 && (!model.causal || model.masked_lm_head))
+    checker.report("prediction_depth", fmt::format("{} in a model that does not predict the next token, allowed: 0",
+                                                   model.prediction_depth));
   if (model.position == PositionEmbedding::learned && model.max_positions == 0) {
     checker.report("max_positions", "0 is out of range where positions are learned, allowed: at least 1");
   }

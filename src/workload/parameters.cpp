@@ -45,6 +45,21 @@ ParameterShare head_share(const Model& model, std::int64_t vocabulary_rows, bool
   return share;
 }
 
+/// Of a module that predicts, but for its layer: norms of its two inputs, what makes one of them, and a final norm.
+ParameterShare around_prediction(const Model& model, std::int64_t tensor) {
+  ParameterShare share;
+  share.replicated = (model.final_norm ? 3 : 2) * norm_parameters(model);
+  share.sharded = 2 * model.hidden * (model.hidden / tensor);
+  return share;
+}
+
+void add(const ParameterShare& more, ParameterShare& share) {
+  share.sharded += more.sharded;
+  share.replicated += more.replicated;
+  share.partial += more.partial;
+  share.expert += more.expert;
+}
+
 /// Parameters of the model uncut; `active`: of its experts those that a token takes alone.
 std::int64_t count(const Model& model, bool active) {
   std::int64_t total = embedding_share(model, model.vocabulary).total() +
@@ -59,6 +74,7 @@ std::int64_t count(const Model& model, bool active) {
     const std::int64_t experts = is_moe(kind) && active ? kind.experts_per_token : kind.experts;
     of_kind.push_back(share.total() - share.expert + (is_moe(kind) ? share.expert / kind.experts * experts : 0));
   }
+  total += model.prediction_depth * (of_kind[prediction_kind(model)] + around_prediction(model, 1).total());
   for (std::int64_t i = 0; i < model.layers; ++i) total += of_kind[kind_of(model, i)];
   return total;
 }
@@ -93,6 +109,20 @@ ParameterShare product_weights(const Model& model, const LayerShape& shape) {
   }
   share.expert = context.local_experts * mlp * context.expert_width;
   if (layer.shared_experts > 0) share.sharded += mlp * context.shared_width;
+  return share;
+}
+
+ParameterShare prediction_parameters(const Model& model, LayerShape shape) {
+  shape.kind = prediction_kind(model);
+  ParameterShare share = layer_parameters(model, shape);
+  add(around_prediction(model, shape.tensor), share);
+  return share;
+}
+
+ParameterShare prediction_products(const Model& model, LayerShape shape) {
+  shape.kind = prediction_kind(model);
+  ParameterShare share = product_weights(model, shape);
+  share.sharded += 2 * model.hidden * (model.hidden / shape.tensor);
   return share;
 }
 

@@ -114,6 +114,15 @@ class DeterminismOfExperiments(Determinism):
         self.check("mixture.toml", *eight, "--set", "strategy.schedule=zb-h1", "--set", "strategy.recomputed_layers=1", on=SOME)
         self.check("mixture.toml", "--set", "strategy.sequence_parallel=true", "--set", "strategy.expert_tensor=1", on=SOME)
 
+    def test_sums_amid_a_section_and_predictions_further_ahead(self):
+        model = ("--set", "model.query_key_norm=whole-width", "--set", "model.sublayer_norms=output", "--set", "model.prediction_depth=2", "--set", "record.timeline=false")
+        self.check("training.toml", *model)
+        self.check("uneven.toml", *model, "--set", "strategy.overlap_parameter_gathering=true", on=SOME)
+        eight = [word for key in ("machine.topology.nodes=2", "workload.global_batch=16", "strategy.tensor=1", "strategy.pipeline=4", "strategy.stage_layers=[1,2,2,1]", "strategy.interleave=1",
+                                  "strategy.recomputation=full") for word in ("--set", key)]
+        self.check("mixture.toml", *model, *eight, "--set", "strategy.schedule=dualpipe", on=SOME)
+        self.check("mixture.toml", *model, *eight, "--set", "strategy.schedule=zb-h1", on=SOME)
+
     def test_prompt_and_generation(self):
         self.check("generation.toml", "--set", "workload.phase=prompt", on=SOME)
         self.check("generation.toml")

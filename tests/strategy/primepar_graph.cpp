@@ -56,7 +56,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> moved(const Graph& graph, con
   return found;
 }
 
-using Moved = std::vector<std::pair<std::int64_t, std::int64_t>>;
+using Moves = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 }  // namespace
 
@@ -76,9 +76,9 @@ TEST_CASE("primepar: heads that stay together move nothing") {
   for (const std::int64_t kv_heads : {8, 4}) {
     const Graph graph = layer(kv_heads);
     // Columns are in the order of the heads of keys and values: four devices have one or two whole ones each.
-    CHECK(moved(graph, "qkv", "{K, K}", "scores", "{H, H}") == Moved{{0, 0}, {0, 0}});
-    CHECK(moved(graph, "qkv", "{K, K}", "context", "{H, H}") == Moved{{0, 0}});
-    CHECK(moved(graph, "context", "{H, H}", "projection", "{N, N}") == Moved{{0, 0}});
+    CHECK(moved(graph, "qkv", "{K, K}", "scores", "{H, H}") == Moves{{0, 0}, {0, 0}});
+    CHECK(moved(graph, "qkv", "{K, K}", "context", "{H, H}") == Moves{{0, 0}});
+    CHECK(moved(graph, "context", "{H, H}", "projection", "{N, N}") == Moves{{0, 0}});
     CHECK(moved(graph, "qkv", "{B, M}", "scores", "{B, M}")[0] == std::pair<std::int64_t, std::int64_t>{0, 0});
   }
 }
@@ -89,7 +89,7 @@ TEST_CASE("primepar: columns finer than a head send their queries, keys and valu
   // queries' tokens.
   const Graph graph = layer(2);
   const std::int64_t tokens = 4 * 64;
-  const Moved found = moved(graph, "qkv", "{K, K}", "scores", "{H, M}");
+  const Moves found = moved(graph, "qkv", "{K, K}", "scores", "{H, M}");
   // Queries of 4 x 64 tokens and a head are 64 columns; a device needs half of the tokens: the one with 48 of the
   // columns lacks 16, the other one has 16 and lacks 48. Two heads.
   CHECK(found[0].first == 2 * (16 + 48) * tokens / 2);
@@ -103,17 +103,17 @@ TEST_CASE("primepar: columns finer than a head send their queries, keys and valu
 
 TEST_CASE("primepar: a gated MLP's columns are pairs") {
   const Graph graph = layer(8, true);
-  CHECK(moved(graph, "fc1", "{K, K, K}", "activation", "{F, F, F}") == Moved{{0, 0}});
-  CHECK(moved(graph, "activation", "{F, F}", "fc2", "{N, N}") == Moved{{0, 0}});
+  CHECK(moved(graph, "fc1", "{K, K, K}", "activation", "{F, F, F}") == Moves{{0, 0}});
+  CHECK(moved(graph, "activation", "{F, F}", "fc2", "{N, N}") == Moves{{0, 0}});
   // From columns to tokens over two devices: each has half of what it needs, forward 2 x 512 columns of 128 tokens.
-  CHECK(moved(graph, "fc1", "{K}", "activation", "{M}") == Moved{{2 * 512 * 128, 2 * 512 * 128}});
+  CHECK(moved(graph, "fc1", "{K}", "activation", "{M}") == Moves{{2 * 512 * 128, 2 * 512 * 128}});
 }
 
 TEST_CASE("primepar: what is repeated is there without moving") {
   const Graph graph = layer(8);
   // A sum is on all its members; a norm that all of them repeat finds it there, and leaves what column cuts read.
-  CHECK(moved(graph, "projection", "{N, N}", "attention_residual", "{R, R}") == Moved{{0, 0}});
-  CHECK(moved(graph, "mlp_norm", "{R, R}", "fc1", "{K, K}") == Moved{{0, 0}});
+  CHECK(moved(graph, "projection", "{N, N}", "attention_residual", "{R, R}") == Moves{{0, 0}});
+  CHECK(moved(graph, "mlp_norm", "{R, R}", "fc1", "{K, K}") == Moves{{0, 0}});
   const Slices repeated = cut_as(graph, "mlp_norm", "{B, R}");
   CHECK(all_reduce(repeated, Phase::forward).groups.empty());
   CHECK(all_reduce(repeated, Phase::backward).groups.empty());

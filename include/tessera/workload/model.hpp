@@ -121,6 +121,10 @@ struct Model : LayerFields {
   bool embedding_scaling = false;  ///< Gemma, Granite: a factor on the embedding
   double logits_softcap = 0;       ///< c of c tanh(logit / c); 0: logits have no cap
   bool final_norm = true;
+  /// In training, modules behind the last layer of which each predicts a token further ahead: from what the layer or
+  /// module before made and the embedding of the next token, by one more layer of the last one's kind (DeepSeek-AI
+  /// 2024, arXiv 2412.19437, section 2.2). Embedding and output weight are the model's.
+  std::int64_t prediction_depth = 0;
   bool masked_lm_head = false;   ///< BERT: linear layer, activation and norm before the logits, and a bias on them
   std::int64_t token_types = 0;  ///< BERT's segment embedding
   std::vector<LayerKind> layer_kinds;        ///< complete, each with all of its fields; empty: layers are alike
@@ -132,6 +136,8 @@ struct Model : LayerFields {
   std::string source;                        ///< paper or repository that the numbers come from
 };
 
+/// The kind of layer that is in modules that predict tokens further ahead: the last one's.
+[[nodiscard]] std::uint32_t prediction_kind(const Model& model);
 /// Kinds of layers, numbered from 0: at least one.
 [[nodiscard]] std::uint32_t layer_kinds(const Model& model);
 [[nodiscard]] const LayerFields& layer_kind(const Model& model, std::uint32_t kind);
@@ -161,7 +167,7 @@ struct Model : LayerFields {
 /// nothing. For strategies and graphs that know of no more.
 [[nodiscard]] std::string beyond_plain(const Model& model);
 
-/// Trainable parameters of the whole model, derived from the dimensions.
+/// Trainable parameters of the whole model, its predictions included, derived from the dimensions.
 [[nodiscard]] std::int64_t parameter_count(const Model& model);
 /// Those that one token uses: top-k experts instead of all. Equal to parameter_count when dense.
 [[nodiscard]] std::int64_t active_parameter_count(const Model& model);

@@ -67,15 +67,15 @@ struct LayerShape {
   const Stack* stack = nullptr;  ///< null: as Megatron-LM of 2022 does
 };
 
-/// A step of that, or a sum over the tensor ranks, amid a section's operators.
+/// A step of that, or what tensor ranks sum or gather, amid a section's operators.
 struct ExchangeStep {
-  enum class Kind { to_next, to_previous, all_to_all, all_gather, reduce_scatter, tensor_sum };
+  enum class Kind { to_next, to_previous, all_to_all, all_gather, reduce_scatter, tensor_sum, tensor_gather };
   Kind kind = Kind::to_next;
   std::int64_t bytes = 0;  ///< of the message to a neighbour; of collectives as program::Collective counts them
   /// It begins in front of one operator of the list, and has to be over in front of another one; where these are the
   /// same, nothing runs beside it.
   std::size_t begin = 0, end = 0;
-  std::int64_t element = 0;  ///< tensor_sum: B of one of the numbers that are summed
+  std::int64_t element = 0;  ///< of tensor ranks: B of what is summed or gathered as one
 };
 
 /// Operators between two points at which a strategy may have to communicate. The backward part runs all of
@@ -115,6 +115,9 @@ struct OperatorSet {
   /// operators that `forward` has so far, or before those that `input_gradient` has so far.
   void sum_over_tensor(std::int64_t bytes, std::int64_t element);
   void sum_gradient_over_tensor(std::int64_t bytes, std::int64_t element);
+  /// Or they gather so many.
+  void gather_over_tensor(std::int64_t bytes, std::int64_t element);
+  void gather_gradient_over_tensor(std::int64_t bytes, std::int64_t element);
   /// Operators before all others of `input_gradient`; exchanges stay where they are among those.
   void put_before_gradient(const std::vector<Operator>& operators);
 };
@@ -257,6 +260,17 @@ struct HeadOperators {
 };
 [[nodiscard]] HeadOperators head_operators(const Model& model, const LayerShape& shape);
 
+/// A module that predicts a token further ahead, beside its layer (prediction_kind), the embedding of the token before
+/// (EmbeddingOperators) and its norm, logits and loss (HeadOperators). As Megatron core has it
+/// (MultiTokenPredictionLayer): tensor ranks gather what `projection` makes, h elements of each token, and under
+/// sequence parallelism its gradient.
+struct PredictionOperators {
+  OperatorSet
+      combination;         ///< norms of the embedding and of what was made before, side by side; cut along the sequence
+  OperatorSet projection;  ///< column-parallel linear from 2 h to h elements, which takes 2 h whole
+};
+[[nodiscard]] PredictionOperators prediction_operators(const Model& model, const LayerShape& shape);
+
 /// Bytes of the keys and values that so many layers cache on this rank, for `context` tokens of micro_batch sequences.
 /// KeyError where they are more than 2^63.
 [[nodiscard]] std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape, std::int64_t layers = 1);
@@ -284,6 +298,11 @@ struct ParameterShare {
 /// last stage holds when it is not the first one too (`own_weight`): count it in memory, and all-reduce its gradient
 /// with the first stage.
 [[nodiscard]] ParameterShare head_parameters(const Model& model, const LayerShape& shape, bool own_weight);
+/// Of one module that predicts a token further ahead, its layer and final norm included; embedding and output weight
+/// are the model's.
+[[nodiscard]] ParameterShare prediction_parameters(const Model& model, LayerShape shape);
+/// Of those the weights of linear layers, as product_weights.
+[[nodiscard]] ParameterShare prediction_products(const Model& model, LayerShape shape);
 /// The vocabulary padded to a multiple of 128 t, as Megatron-LM pads it.
 [[nodiscard]] std::int64_t padded_vocabulary(const Model& model, std::int64_t tensor);
 

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "beside_count.hpp"
-#include "parallel_linear.hpp"
+#include "prediction_blocks.hpp"
 #include "tessera/program/stage_passes.hpp"
 
 namespace tessera::strategy::megatron {
@@ -51,10 +51,15 @@ class BesideStream {
   void count(std::uint32_t chunk) {
     for (const LayerRun& run : runs(chunk))
       for (const BesideWidths& widths : beside_widths(cut_, run.kind)) uses_[widths] += run.layers;
-    if (has_head(chunk)) ++uses_[of_head()];
+    if (has_head(chunk)) ++uses_[head_widths(cut_)];
+    for (const BesideWidths& widths : of_predictions(chunk)) ++uses_[widths];
   }
-  [[nodiscard]] BesideWidths of_head() const {
-    return {cut_.uses_sequence_parallelism() ? cut_.model->hidden : 0, cut_.model->hidden};
+  /// In the order of the backward pass.
+  [[nodiscard]] std::vector<BesideWidths> of_predictions(std::uint32_t chunk) const {
+    std::vector<BesideWidths> all;
+    for (std::int64_t i = cut_.predictions(of_.stage, chunk); i > 0; --i)
+      for (const BesideWidths& widths : prediction_widths(cut_)) all.push_back(widths);
+    return all;
   }
 
   program::BlockId once(const BesideWidths& widths) {
@@ -66,7 +71,8 @@ class BesideStream {
   /// The backward pass of a chunk, each layer of it `times` before the next one.
   program::BlockId pass(std::uint32_t chunk, std::uint32_t times) {
     program::BlockBuilder builder(program_, "pass");
-    if (has_head(chunk)) builder.call(once(of_head()), times);
+    if (has_head(chunk)) builder.call(once(head_widths(cut_)), times);
+    for (const BesideWidths& widths : of_predictions(chunk)) builder.call(once(widths), times);
     const std::vector<LayerRun> layers = runs(chunk);
     for (auto run = layers.rbegin(); run != layers.rend(); ++run) {
       program::BlockBuilder layer(program_, "layer");

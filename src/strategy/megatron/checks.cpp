@@ -11,6 +11,7 @@
 #include "expert_ranks.hpp"
 #include "loans.hpp"
 #include "placement.hpp"
+#include "prediction_blocks.hpp"
 #include "product_checks.hpp"
 #include "recomputation.hpp"
 #include "schedule_checks.hpp"
@@ -40,6 +41,7 @@ class Checker {
     check_batch();
     read_experts(table_, job_, cut_, diagnostics_);
     read_sharding(table_, job_, cut_, diagnostics_);
+    check_predictions(table_, job_, cut_, diagnostics_);
     check_schedule(table_, cut_, diagnostics_);
     check_phase();
     read_recomputation(table_, job_, cut_, diagnostics_);

@@ -169,6 +169,14 @@ struct Cut {
   [[nodiscard]] std::int64_t holders() const { return options.copies() * twins(); }
   /// The first and the last piece of the model are on the same devices.
   [[nodiscard]] bool joins_ends() const { return options.pipeline == 1 || goes_both_ways(); }
+  /// The first and the last stage both hold the embedding: it is the output weight too, or predictions need it.
+  [[nodiscard]] bool shares_embedding() const { return (model->tied_embeddings || predicts()) && !joins_ends(); }
+  /// Modules behind the last layer predict tokens further ahead.
+  [[nodiscard]] bool predicts() const { return training() && model->prediction_depth > 0; }
+  /// As many as are in a chunk of a stage.
+  [[nodiscard]] std::int64_t predictions(std::uint32_t stage, std::uint32_t chunk) const {
+    return predicts() && has_head(stage, chunk) ? model->prediction_depth : 0;
+  }
   [[nodiscard]] bool has_embedding(std::uint32_t stage, std::uint32_t chunk) const { return piece(stage, chunk) == 0; }
   [[nodiscard]] bool has_head(std::uint32_t stage, std::uint32_t chunk) const {
     return static_cast<std::int64_t>(piece(stage, chunk)) + 1 == options.pipeline * options.interleave;

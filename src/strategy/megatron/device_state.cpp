@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "loans.hpp"
+#include "prediction_blocks.hpp"
 #include "tessera/program/held_state.hpp"
 #include "weight_hosts.hpp"
 
@@ -22,6 +23,17 @@ void add(DeviceState& state, const workload::ParameterShare& share) {
   state.partial += share.partial;
 }
 
+void add_predictions(const Cut& cut, std::int64_t modules, DeviceState& state) {
+  state.layers += modules;
+  for (std::int64_t i = 0; i < modules; ++i) {
+    const auto shape = cut.layer_shape(workload::prediction_kind(*cut.model), 0);
+    add(state, workload::prediction_parameters(*cut.model, shape));
+    const workload::ParameterShare products = workload::prediction_products(*cut.model, shape);
+    state.products_dense += products.sharded + products.replicated;
+    state.products_expert += products.expert;
+  }
+}
+
 void add_layers(const Cut& cut, std::uint32_t stage, DeviceState& state) {
   for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk) {
     const std::int64_t first = cut.first_layer(stage, chunk);
@@ -32,17 +44,15 @@ void add_layers(const Cut& cut, std::uint32_t stage, DeviceState& state) {
       state.products_dense += products.sharded + products.replicated;
       state.products_expert += products.expert;
     }
+    add_predictions(cut, cut.predictions(stage, chunk), state);
   }
 }
 
 void add_edges(const Cut& cut, std::uint32_t stage, DeviceState& state) {
-  const workload::Model& model = *cut.model;
-  const auto shape = cut.layer_shape(0, 0);
   const std::int64_t layers = state.dense;
   for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk) {
-    if (cut.has_embedding(stage, chunk)) add(state, workload::embedding_parameters(model, shape));
-    if (cut.has_head(stage, chunk))
-      add(state, workload::head_parameters(model, shape, !model.tied_embeddings || !cut.joins_ends()));
+    if (cut.has_embedding(stage, chunk)) add(state, workload::embedding_parameters(*cut.model, cut.layer_shape(0, 0)));
+    if (cut.has_head(stage, chunk)) add(state, last_stage_parameters(cut));
   }
   state.edge = state.dense - layers;
 }
@@ -87,8 +97,15 @@ class UnusedGradients {
 std::int64_t unused_gradients(const Cut& cut, std::uint32_t stage) {
   if (!cut.training() || !cut.options.unused_gradients || !cut.options.fused_gradient_accumulation) return 0;
   UnusedGradients unused;
+  bool has_predictions = false;
+  for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk)
+    has_predictions = has_predictions || cut.predictions(stage, chunk) > 0;
+  if (has_predictions)
+    unused.see(workload::prediction_operators(*cut.model, cut.layer_shape(workload::prediction_kind(*cut.model), 0))
+                   .projection);
   for (std::uint32_t kind = 0; kind < workload::layer_kinds(*cut.model); ++kind) {
-    if (layers_of(cut, stage, kind) == 0) continue;
+    if (layers_of(cut, stage, kind) == 0 && !(has_predictions && kind == workload::prediction_kind(*cut.model)))
+      continue;
     const workload::LayerOperators layer = cut.layer(kind, 0);
     for (const workload::OperatorSet* section : layer.in_order()) unused.see(*section);
   }
@@ -111,13 +128,15 @@ std::int64_t cast_buffers(const Cut& cut) {
 
 DeviceState device_state(const Cut& cut, std::uint32_t stage) {
   DeviceState state;
-  state.layers = cut.stage_layers(stage);
+  state.layers += cut.stage_layers(stage);
   add_layers(cut, stage, state);
   add_edges(cut, stage, state);
   const workload::Model& model = *cut.model;
   const bool edge = stage == 0 || stage + 1 == cut.options.pipeline;
-  if (model.tied_embeddings && !cut.joins_ends() && edge) {
-    state.tied = workload::padded_vocabulary(model, cut.options.tensor) / cut.options.tensor * model.hidden;
+  if (cut.shares_embedding() && edge) {
+    state.tied = cut.predicts()
+                     ? workload::embedding_parameters(model, cut.layer_shape(0, 0)).total()
+                     : workload::padded_vocabulary(model, cut.options.tensor) / cut.options.tensor * model.hidden;
   }
   if (cut.options.shards_gradients()) {
     const UnitParameters held = cut.options.weights_on_hosts() ? UnitParameters{} : held_parts(cut, stage);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "parallel_linear.hpp"
 #include "sharding.hpp"
 
 namespace tessera::strategy::megatron {
@@ -113,6 +112,10 @@ program::BlockId head_weight_gradient(program::Program& program, const Cut& cut,
 }
 
 }  // namespace
+
+BesideWidths head_widths(const Cut& cut) {
+  return {cut.uses_sequence_parallelism() ? cut.model->hidden : 0, cut.model->hidden};
+}
 
 EdgeBlocks add_embedding(program::Program& program, const Cut& cut) {
   const auto embedding = workload::embedding_operators(*cut.model, cut.layer_shape(0, 0));

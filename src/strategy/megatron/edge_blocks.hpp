@@ -1,7 +1,7 @@
 // What stands before the first layer and behind the last one.
 #pragma once
 
-#include "writer.hpp"
+#include "parallel_linear.hpp"
 
 namespace tessera::strategy::megatron {
 
@@ -12,6 +12,8 @@ struct EdgeBlocks {
   program::BlockId backward_beside = 0;  ///< on the stream beside the main one, where the schedule has such passes
 };
 
+/// What the backward pass of the logits moves on the stream beside.
+[[nodiscard]] BesideWidths head_widths(const Cut& cut);
 /// Vocabulary-parallel word embedding: each tensor rank looks its own rows up, and the sum over the ranks is the
 /// embedding.
 [[nodiscard]] EdgeBlocks add_embedding(program::Program& program, const Cut& cut);

@@ -131,7 +131,7 @@ void add_groups(const Cut& cut, program::Program& program) {
     if (has_stream) grouping.bind(expert_data_beside_group, expert_data);
   }
   bind_model_groups(cut, grouping);
-  if (cut.model->tied_embeddings && !cut.joins_ends()) {
+  if (cut.shares_embedding()) {
     grouping.bind(embedding_group, [&](const Place& at) {
       const bool holds = at.stage == 0 || at.stage + 1 == options.pipeline;
       return holds ? at.copy * t + at.tensor : std::int64_t{-1};

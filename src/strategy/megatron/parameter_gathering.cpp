@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "prediction_blocks.hpp"
 #include "update.hpp"
 
 namespace tessera::strategy::megatron {
@@ -26,9 +27,10 @@ void gather_chunk(Writer& beside, const StageBlocks& blocks, const ChunkPlace& a
     const auto products = workload::product_weights(model, cut.layer_shape(run.kind, 0));
     for (std::uint32_t i = 0; i < run.layers; ++i) gather(beside, share, products);
   }
-  if (!blocks.has_head(at)) return;
-  const bool has_own_weight = !model.tied_embeddings || !cut.joins_ends();
-  gather(beside, workload::head_parameters(model, cut.layer_shape(0, 0), has_own_weight));
+  for (std::int64_t i = cut.predictions(at.stage, at.chunk); i > 0; --i)
+    gather(beside, workload::prediction_parameters(model, cut.layer_shape(workload::prediction_kind(model), 0)),
+           workload::prediction_products(model, cut.layer_shape(workload::prediction_kind(model), 0)));
+  if (blocks.has_head(at)) gather(beside, last_stage_parameters(cut));
 }
 
 }  // namespace

@@ -47,9 +47,12 @@ program::BlockBuilder& SectionRun::ring() const {
 }
 
 void SectionRun::begin(const ExchangeStep& step) const {
-  if (step.kind == Kind::tensor_sum)
-    return writer_.collective(CollectiveKind::all_reduce, tensor_group, step.bytes, step.element,
-                              Activity::tensor_communication, "inner all-reduce");
+  if (step.kind == Kind::tensor_sum || step.kind == Kind::tensor_gather) {
+    const bool sums = step.kind == Kind::tensor_sum;
+    return writer_.collective(sums ? CollectiveKind::all_reduce : CollectiveKind::all_gather, tensor_group, step.bytes,
+                              step.element, Activity::tensor_communication,
+                              sums ? "inner all-reduce" : "tensor all-gather");
+  }
   if (goes_round(step.kind)) {
     ring().send(step.kind == Kind::to_next ? next_context : previous_context, Bytes{step.bytes}, context_channel);
     return;

@@ -37,7 +37,8 @@ bool is_last_of_group(const std::vector<LayerRun>& layers, std::vector<LayerRun>
 StageBlocks::ChunkKey StageBlocks::key(const ChunkPlace& at, bool announce) const {
   std::vector<LayerRun> layers = runs(at);
   const bool moe =
-      std::any_of(layers.begin(), layers.end(), [&](const LayerRun& run) { return is_moe(cut_.kind(run.kind)); });
+      std::any_of(layers.begin(), layers.end(), [&](const LayerRun& run) { return is_moe(cut_.kind(run.kind)); }) ||
+      (cut_.predictions(at.stage, at.chunk) > 0 && is_moe(cut_.kind(workload::prediction_kind(*cut_.model))));
   return {has_embedding(at), has_head(at),
           std::move(layers), moe ? load_class(at.expert_rank) : 0,
           announce,          recomputation_class(at.stage),
@@ -50,13 +51,17 @@ std::uint32_t StageBlocks::recomputation_class(std::uint32_t stage) const {
   return first;
 }
 
+LayerKey StageBlocks::layer_key(const ChunkPlace& at, const LayerRun& run, std::int64_t keys) const {
+  return {run.kind,
+          is_moe(cut_.kind(run.kind)) ? load_class(at.expert_rank) : 0,
+          keys,
+          recomputation_class(at.stage),
+          at.context_rank,
+          run.repeat};
+}
+
 const LayerBlocks& StageBlocks::layer(const ChunkPlace& at, const LayerRun& run, std::int64_t keys) {
-  const LayerKey key{run.kind,
-                     is_moe(cut_.kind(run.kind)) ? load_class(at.expert_rank) : 0,
-                     keys,
-                     recomputation_class(at.stage),
-                     at.context_rank,
-                     run.repeat};
+  const LayerKey key = layer_key(at, run, keys);
   const auto [found, added] = layers_.try_emplace(key);
   if (added) found->second = add_layer(program_, cut_, key);
   return found->second;
@@ -72,6 +77,23 @@ const EdgeBlocks& StageBlocks::head() {
   return *head_;
 }
 
+const EdgeBlocks& StageBlocks::prediction(const ChunkPlace& at) {
+  const LayerRun run{workload::prediction_kind(*cut_.model), 1, prediction_repeat(cut_, at.stage)};
+  const LayerKey key = layer_key(at, run, 0);
+  const auto found = predictions_.find(key);
+  if (found != predictions_.end()) return found->second;
+  const PredictionParts parts{embedding(), layer(at, run), head()};
+  return predictions_.emplace(key, add_prediction(program_, cut_, at.stage, parts)).first->second;
+}
+
+void StageBlocks::write_predictions(Writer& writer, const ChunkPlace& at, program::BlockId EdgeBlocks::*part,
+                                    bool announce) {
+  for (std::int64_t i = cut_.predictions(at.stage, at.chunk); i > 0; --i) {
+    writer.builder().call(prediction(at).*part);
+    if (announce) writer.builder().signal(gradients_ready);
+  }
+}
+
 program::BlockId StageBlocks::forward(const ChunkPlace& at, bool waits) {
   const auto [found, added] = forward_.try_emplace(key(at, waits));
   if (!added) return found->second;
@@ -85,6 +107,8 @@ program::BlockId StageBlocks::forward(const ChunkPlace& at, bool waits) {
   };
   if (has_embedding(at)) call(embedding().forward, 1);
   for (const LayerRun& run : runs(at)) call(layer(at, run).forward, run.layers);
+  if (cut_.predictions(at.stage, at.chunk) > 0)
+    call(prediction(at).forward, static_cast<std::uint32_t>(cut_.predictions(at.stage, at.chunk)));
   if (has_head(at)) call(head().forward, 1);
   found->second = writer.builder().done();
   return found->second;
@@ -95,6 +119,7 @@ program::BlockId StageBlocks::backward(const ChunkPlace& at, bool announce) {
   if (!added) return found->second;
   Writer writer(program_, cut_, announce ? "chunk backward, gradients complete" : "chunk backward");
   if (has_head(at)) writer.builder().call(head().backward);
+  write_predictions(writer, at, &EdgeBlocks::backward, announce);
   write_backward(writer, at, &LayerBlocks::backward, announce);
   if (has_embedding(at)) writer.builder().call(embedding().backward);
   found->second = writer.builder().done();
@@ -106,6 +131,7 @@ program::BlockId StageBlocks::backward_beside(const ChunkPlace& at) {
   if (!added) return found->second;
   Writer writer(program_, cut_, "chunk backward beside a forward pass");
   if (has_head(at)) writer.builder().call(head().backward_beside);
+  write_predictions(writer, at, &EdgeBlocks::backward_beside, false);
   write_backward(writer, at, &LayerBlocks::backward_beside, false);
   if (has_embedding(at)) writer.builder().call(embedding().backward_beside);
   found->second = writer.builder().done();
@@ -142,6 +168,7 @@ program::BlockId StageBlocks::input_gradient(const ChunkPlace& at) {
   if (!added) return found->second;
   Writer writer(program_, cut_, "chunk input gradients");
   if (has_head(at)) writer.builder().call(head().input_gradient);
+  write_predictions(writer, at, &EdgeBlocks::input_gradient, false);
   write_backward(writer, at, &LayerBlocks::input_gradient, false);
   if (has_embedding(at)) writer.builder().call(embedding().backward);
   found->second = writer.builder().done();
@@ -153,6 +180,7 @@ program::BlockId StageBlocks::weight_gradient(const ChunkPlace& at, bool announc
   if (!added) return found->second;
   Writer writer(program_, cut_, announce ? "chunk weight gradients, complete" : "chunk weight gradients");
   if (has_head(at)) writer.builder().call(head().weight_gradient);
+  write_predictions(writer, at, &EdgeBlocks::weight_gradient, announce);
   write_backward(writer, at, &LayerBlocks::weight_gradient, announce);
   found->second = writer.builder().done();
   return found->second;

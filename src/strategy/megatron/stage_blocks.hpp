@@ -7,6 +7,7 @@
 
 #include "edge_blocks.hpp"
 #include "layer_blocks.hpp"
+#include "prediction_blocks.hpp"
 
 namespace tessera::strategy::megatron {
 
@@ -48,6 +49,8 @@ class StageBlocks {
   const LayerBlocks& layer(const ChunkPlace& at, const LayerRun& run, std::int64_t keys = 0);
   const EdgeBlocks& embedding();
   const EdgeBlocks& head();
+  /// Of one module that predicts further ahead.
+  const EdgeBlocks& prediction(const ChunkPlace& at);
 
   /// Ranks whose experts have the same load share their code: the first of them.
   [[nodiscard]] std::uint32_t load_class(std::uint32_t expert_rank) const;
@@ -62,9 +65,12 @@ class StageBlocks {
   [[nodiscard]] ChunkKey key(const ChunkPlace& at, bool announce) const;
   /// All layers of a chunk from the last to the first one.
   void write_backward(Writer& writer, const ChunkPlace& at, program::BlockId LayerBlocks::*part, bool announce);
+  /// All modules of a chunk, one after another.
+  void write_predictions(Writer& writer, const ChunkPlace& at, program::BlockId EdgeBlocks::*part, bool announce);
   /// What the layers of a group run again before the backward pass of its last run.
   void write_group(Writer& writer, const ChunkPlace& at, std::vector<LayerRun>::const_reverse_iterator last,
                    program::BlockId LayerBlocks::*again);
+  [[nodiscard]] LayerKey layer_key(const ChunkPlace& at, const LayerRun& run, std::int64_t keys) const;
   /// So do stages that run the same sections again.
   [[nodiscard]] std::uint32_t recomputation_class(std::uint32_t stage) const;
   program::Program& program_;
@@ -72,6 +78,7 @@ class StageBlocks {
   std::map<LayerKey, LayerBlocks> layers_;
   std::map<ChunkKey, program::BlockId> forward_, backward_, input_gradient_, weight_gradient_, beside_;
   std::optional<EdgeBlocks> embedding_, head_;
+  std::map<LayerKey, EdgeBlocks> predictions_;  // by their layer
 };
 
 }  // namespace tessera::strategy::megatron

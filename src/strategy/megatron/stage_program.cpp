@@ -107,14 +107,20 @@ void for_each_held_loan(program::Program& program, const Cut& cut, const LoansOf
   for (const std::uint32_t loan : loans.held) write(loan_shape(program, cut, loan));
 }
 
-/// The layers of a stage by their kinds, in the order in which their gradients become complete.
-std::vector<std::uint32_t> announced_layers(const StageBlocks& blocks, std::uint32_t stage,
-                                            const std::vector<PipelineAction>& actions) {
-  std::vector<std::uint32_t> layers;
+/// Parameters of the layers of a stage, and of modules behind them, in the order in which their gradients become
+/// complete.
+std::vector<workload::ParameterShare> announced_layers(const StageBlocks& blocks, std::uint32_t stage,
+                                                       const std::vector<PipelineAction>& actions) {
+  const Cut& cut = blocks.cut();
+  const workload::Model& model = *cut.model;
+  std::vector<workload::ParameterShare> layers;
   for (const PipelineAction& action : actions) {
     if (!action.last) continue;
+    for (std::int64_t i = cut.predictions(stage, action.chunk); i > 0; --i)
+      layers.push_back(workload::prediction_parameters(model, cut.layer_shape(workload::prediction_kind(model), 0)));
     const std::vector<LayerRun> runs = blocks.runs({stage, action.chunk, 0});
-    for (auto run = runs.rbegin(); run != runs.rend(); ++run) layers.insert(layers.end(), run->layers, run->kind);
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run)
+      layers.insert(layers.end(), run->layers, workload::layer_parameters(model, cut.layer_shape(run->kind, 0)));
   }
   return layers;
 }

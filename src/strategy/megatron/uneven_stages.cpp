@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "prediction_blocks.hpp"
+
 namespace tessera::strategy::megatron {
 namespace {
 
@@ -29,6 +31,19 @@ class Times {
     double sum = both(head.norm) + both(head.logits);
     for (const OperatorSet& set : head.loss) sum += cut_.training() ? both(set) : 0;
     return sum;
+  }
+
+  /// Modules that predict further ahead.
+  [[nodiscard]] double predictions() const {
+    if (!cut_.predicts()) return 0;
+    const auto stage = static_cast<std::uint32_t>(cut_.options.pipeline - 1);
+    const std::uint32_t kind = workload::prediction_kind(*cut_.model);
+    const auto own = workload::prediction_operators(*cut_.model, cut_.layer_shape(kind, 0));
+    const Repeat repeat = prediction_repeat(cut_, stage);
+    const bool is_again = cut_.repeated(stage, repeat).again.all();
+    const double again = is_again ? of(own.combination.forward) + of(own.projection.forward) : 0;
+    return static_cast<double>(cut_.model->prediction_depth) *
+           (embedding() + both(own.combination) + both(own.projection) + again + layer(stage, kind, repeat) + head());
   }
 
  private:
@@ -76,7 +91,7 @@ std::vector<std::int64_t> spread_layers(const Cut& cut, const workload::CostMode
   };
   for (std::size_t stage = 0; stage < stages; ++stage) time[stage] = static_cast<double>(chunks) * next(stage, 0);
   time.front() += times.embedding();
-  time.back() += times.head();
+  time.back() += times.head() + times.predictions();
   for (std::int64_t left = cut.model->layers - cut.options.pipeline * cut.options.interleave; left > 0; --left) {
     const auto least = static_cast<std::size_t>(std::ranges::min_element(time) - time.begin());
     time[least] += next(least, of_stage[least]);

@@ -128,12 +128,11 @@ void write_update(Writer& writer, const DeviceState& state) {
   gather_weights(writer, {has_parts ? expert_beside : expert_holders, expert, state.products_expert});
 }
 
-void write_reduction(Writer& beside, const std::vector<std::uint32_t>& layers) {
+void write_reduction(Writer& beside, const std::vector<workload::ParameterShare>& layers) {
   const Cut& cut = beside.cut();
   const bool scatter = cut.options.scatters_gradients();
   const CollectiveKind kind = scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-  for (const std::uint32_t layer : layers) {
-    const auto share = workload::layer_parameters(*cut.model, cut.layer_shape(layer, 0));
+  for (const workload::ParameterShare& share : layers) {
     const std::int64_t bytes = cut.options.bytes_to_reduce();
     beside.builder().label("").activity(Activity::data_communication).wait(gradients_ready);
     const char* label = scatter ? "gradient reduce-scatter" : "gradient all-reduce";

@@ -13,7 +13,7 @@ void write_update(Writer& writer, const DeviceState& state);
 /// On the stream beside: reduces the gradients of each layer when it is announced, in the order of the backward
 /// passes; what is left (embedding, head) is reduced by write_update. `layers`: MoE or not, in the order of their
 /// announcements.
-void write_reduction(Writer& beside, const std::vector<std::uint32_t>& layers);
+void write_reduction(Writer& beside, const std::vector<workload::ParameterShare>& layers);
 /// Whether that is done beside the backward pass.
 [[nodiscard]] bool has_gradient_stream(const Cut& cut);
 

@@ -45,7 +45,7 @@ std::int64_t Writer::members(GroupSlot group) const {
     case column_group:
       return options.tensor_rows;
     case embedding_group:
-      return cut_.model->tied_embeddings && !cut_.joins_ends() ? 2 : 1;
+      return cut_.shares_embedding() ? 2 : 1;
     default:
       return options.tensor * options.pipeline * (options.distributed_optimizer ? options.shards() : 1);
   }

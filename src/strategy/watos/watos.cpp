@@ -66,6 +66,12 @@ void check_open(const StrategyKind& cut, const config::Table& table, const Job& 
                                   "megatron runs on it",
                                   job.machine.name));
   refuse_context(table, diagnostics);
+  if (job.model->prediction_depth > 0)
+    diagnostics.error(
+        place_of(table, "name"),
+        fmt::format("strategy watos knows no modules that predict further ahead (prediction_depth), which "
+                    "model {} has: strategy megatron runs them",
+                    job.model->name));
   if (job.workload.phase != workload::Phase::training)
     diagnostics.error(place_of(table, "name"), "strategy watos plans training, allowed: workload.phase = \"training\"");
 }

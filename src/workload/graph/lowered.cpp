@@ -259,6 +259,10 @@ const char* beyond_primitives(const LayerFields& kind) {
 }
 
 void refuse_beyond(const Model& model) {
+  if (model.prediction_depth > 0)
+    throw KeyError("model", fmt::format("{} has modules that predict further ahead (prediction_depth), which are not "
+                                        "told by primitive operators",
+                                        model.name));
   for (std::uint32_t i = 0; i < layer_kinds(model); ++i)
     if (const char* what = beyond_primitives(layer_kind(model, i)))
       throw KeyError("model", fmt::format("{} has {}, which is not told by primitive operators", model.name, what));

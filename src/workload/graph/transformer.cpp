@@ -269,6 +269,11 @@ Graph layer_graph(const Model& model, const LayerShape& shape) {
 
 Graph transformer_graph(const Model& model, const LayerShape& shape) {
   if (shape.tensor != 1) throw InternalError("the graph of a whole transformer is of the model uncut");
+  if (model.prediction_depth > 0 && shape.phase == Phase::training)
+    throw KeyError("model",
+                   fmt::format("{} has modules that predict further ahead (prediction_depth), which are not in "
+                               "its graph, allowed: prediction_depth = 0",
+                               model.name));
   std::vector<Context> kinds;
   for (std::uint32_t kind = 0; kind < layer_kinds(model); ++kind) {
     LayerShape of_kind = shape;

@@ -14,13 +14,31 @@ std::array<const OperatorSet*, LayerOperators::section_count> LayerOperators::in
   return sections;
 }
 
+namespace {
+
+/// Nothing runs beside it.
+ExchangeStep step_at(std::size_t place, ExchangeStep::Kind kind, std::int64_t bytes, std::int64_t element) {
+  return {kind, bytes, place, place, element};
+}
+
+}  // namespace
+
 void OperatorSet::sum_over_tensor(std::int64_t bytes, std::int64_t element) {
-  exchange_steps.push_back({ExchangeStep::Kind::tensor_sum, bytes, forward.size(), forward.size(), element});
+  exchange_steps.push_back(step_at(forward.size(), ExchangeStep::Kind::tensor_sum, bytes, element));
+}
+
+void OperatorSet::gather_over_tensor(std::int64_t bytes, std::int64_t element) {
+  exchange_steps.push_back(step_at(forward.size(), ExchangeStep::Kind::tensor_gather, bytes, element));
 }
 
 void OperatorSet::sum_gradient_over_tensor(std::int64_t bytes, std::int64_t element) {
   gradient_exchange_steps.insert(gradient_exchange_steps.begin(),
-                                 {ExchangeStep::Kind::tensor_sum, bytes, 0, 0, element});
+                                 step_at(0, ExchangeStep::Kind::tensor_sum, bytes, element));
+}
+
+void OperatorSet::gather_gradient_over_tensor(std::int64_t bytes, std::int64_t element) {
+  gradient_exchange_steps.insert(gradient_exchange_steps.begin(),
+                                 step_at(0, ExchangeStep::Kind::tensor_gather, bytes, element));
 }
 
 void OperatorSet::put_before_gradient(const std::vector<Operator>& operators) {
