@@ -25,6 +25,9 @@ class LayerKeys {
     count("conv_width", &T::conv_width, "other mixers: tokens that the causal convolution sees", "1000000");
     flag("conv_bias", &T::conv_bias, "other mixers: the convolution has a bias");
     count("scan_chunk", &T::scan_chunk, "other mixers: tokens of a chunk of the scan", "1000000000");
+    count("step_rank", &T::step_rank, "mamba: elements of a token that the steps of all channels are made from",
+          "1000000");
+    flag("state_norms", &T::state_norms, "mamba: norms of those, and of what writes states and reads them");
     or_default(schema_.boolean("mlp", &T::mlp, "an MLP or experts behind the mixer"), "true");
   }
   void add_attention() const {

@@ -133,10 +133,14 @@ void check_mixer(const LayerFields& kind, const Checker& checker) {
   if (!kind.mlp && is_parallel(kind)) checker.report("parallel_block", "there is no MLP, allowed: none");
   if (has_attention(kind)) return;
   const layer::MixerKind& mixer = layer::mixer_kind(kind.mixer);
-  for (const auto& [field, value] :
-       {std::pair{"state_size", kind.state_size}, std::pair{"state_groups", kind.state_groups},
-        std::pair{"conv_width", kind.conv_width}, std::pair{"scan_chunk", mixer.has_chunks ? kind.scan_chunk : 1}})
-    if (value < 1) checker.report(field, fmt::format("{} of {} layers, allowed: 1 or more", value, mixer.words));
+  for (const auto& [field, member] : mixer.needs)
+    if (kind.*member < 1)
+      checker.report(field, fmt::format("{} of {} layers, allowed: 1 or more", kind.*member, mixer.words));
+  const bool has_groups =
+      std::ranges::any_of(mixer.needs, [](const auto& need) { return need.second == &LayerFields::state_groups; });
+  if (!has_groups && kind.state_groups != 0)
+    checker.report("state_groups",
+                   fmt::format("all heads of {} layers share what writes and reads states, allowed: 0", mixer.words));
   if (kind.state_groups > 0 && kind.heads % kind.state_groups != 0)
     checker.report("state_groups", fmt::format("{} does not divide {}, which is {}", kind.state_groups,
                                                checker.name("heads"), kind.heads));

@@ -131,6 +131,8 @@ def mixers(rng, layers):
     """Keys of a model some of whose layers, or all, have a state in the place of attention, with an MLP behind it or without."""
     state = {"name": '"state"', "mixer": '"mamba2"', "heads": 8, "head_dim": rng.choice([8, 16]), "state_size": rng.choice([8, 16]), "state_groups": rng.choice([4, 8]), "conv_width": 4, "conv_bias": lower(rng),
              "scan_chunk": rng.choice([8, 32, 256]), "mlp": lower(rng)}
+    if rng.random() < 0.4:
+        state |= {"mixer": '"mamba"', "heads": rng.choice([64, 128]), "head_dim": 1, "state_groups": 0, "scan_chunk": 0, "step_rank": 4, "state_norms": lower(rng)}
     full = layers > 1 and rng.random() < 0.7
     sequence = rng.choice(['["state", "full"]', '["full", "state"]']) if full else '["state"]'
     return f"layer_sequence = {sequence}\n" + table("[model.layer_kinds]", state) + (table("[model.layer_kinds]", {"name": '"full"'}) if full else "")

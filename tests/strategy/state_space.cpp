@@ -60,6 +60,28 @@ TEST_CASE("a layer that is a mixer alone gathers and sums once each way") {
   CHECK(sizes_of(plan.program, CollectiveKind::reduce_scatter) == Sizes{2 * sequence * h});
 }
 
+/// The same with Mamba: 1024 channels that share 16 + 2 x 8 elements of a token.
+workload::Model mamba() {
+  workload::Model model = mamba2();
+  model.name = "mamba";
+  model.mixer = workload::Mixer::mamba;
+  model.heads = model.kv_heads = 1024;
+  model.head_dim = 1;
+  model.state_size = 8;
+  model.state_groups = 0;
+  model.step_rank = 16;
+  model.state_norms = true;
+  return model;
+}
+
+TEST_CASE("tensor ranks sum what Mamba's channels share, amid the section, each way") {
+  TestJob job = job_of(2, mamba());
+  const Sizes sums = sizes_of(plan_of(job, "tensor = 2\nsequence_parallel = true").program, CollectiveKind::all_reduce);
+  CHECK(std::ranges::count(sums, 2 * sequence * 32) == 1);
+  const Plan one = plan_of(job, "tensor = 1\ndata = 2");
+  CHECK(std::ranges::count(sizes_of(one.program, CollectiveKind::all_reduce), 2 * sequence * 32) == 0);
+}
+
 TEST_CASE("mixers with a state in stages, replicas and FSDP, again and in two parts") {
   for (const char* keys :
        {"tensor = 2\npipeline = 2\ndata = 2", "tensor = 2\npipeline = 2\ndata = 2\nrecomputation = \"selective\"",
@@ -68,8 +90,10 @@ TEST_CASE("mixers with a state in stages, replicas and FSDP, again and in two pa
         "tensor = 2\nsequence_parallel = true\nuser_buffers = true\ndata = 4",
         "tensor = 2\ndata = 4\nrecomputed_sections = [\"qkv\", \"attention_core\"]"}) {
     CAPTURE(keys);
-    TestJob job = job_of(8);
-    static_cast<void>(plan_of(job, keys));
+    for (const workload::Model& model : {mamba2(), mamba()}) {
+      TestJob job = job_of(8, model);
+      static_cast<void>(plan_of(job, keys));
+    }
   }
 }
 

@@ -39,6 +39,7 @@ enum class ProjectionBias { as_bias, yes, no };
 /// What of a layer mixes the tokens of a sequence.
 enum class Mixer {
   attention,
+  mamba,   ///< selective state spaces (Gu and Dao 2023, arXiv 2312.00752)
   mamba2,  ///< state-space duality (Dao and Gu 2024, arXiv 2405.21060)
 };
 
@@ -54,6 +55,8 @@ struct LayerFields {
   std::int64_t conv_width = 0;      ///< other mixers: tokens that the causal convolution before the state sees
   bool conv_bias = false;           ///< it has a bias
   std::int64_t scan_chunk = 0;      ///< other mixers: tokens within which products stand in the place of the recurrence
+  std::int64_t step_rank = 0;       ///< Mamba: elements of a token that the steps of all channels are made from
+  bool state_norms = false;         ///< Mamba: norms of those, and of what writes states and reads them
   bool mlp = true;                  ///< an MLP or experts follow; false: the layer ends with its mixer
   std::int64_t value_dim = 0;       ///< size of a head of values; 0: head_dim, as of queries and keys
   std::int64_t query_rank = 0;      ///< latent attention: what queries are made from; 0: from the h elements

@@ -22,6 +22,7 @@ const std::vector<Family>& families() {
       {{"gpt_neox"}, read_gpt_neox},
       {{"gpt_oss"}, read_gpt_oss},
       {{"granite"}, read_granite},
+      {{"jamba"}, read_jamba},
       {{"llama", "mistral"}, read_llama},
       {{"llama4"}, read_llama4},
       {{"llama4_text"}, read_llama4_text},

@@ -23,6 +23,7 @@ namespace tessera::workload {
 [[nodiscard]] Model read_gpt_neox(HuggingFaceConfig& config);
 [[nodiscard]] Model read_gpt_oss(HuggingFaceConfig& config);
 [[nodiscard]] Model read_granite(HuggingFaceConfig& config);
+[[nodiscard]] Model read_jamba(HuggingFaceConfig& config);
 [[nodiscard]] Model read_llama(HuggingFaceConfig& config);
 [[nodiscard]] Model read_llama4(HuggingFaceConfig& config);
 [[nodiscard]] Model read_llama4_text(HuggingFaceConfig& config);

@@ -91,7 +91,7 @@ MixerKind attention_mixer() {
   return {Mixer::attention,
           "attention",
           "attention",
-          false,
+          {},
           [](const Context& context) { return context.qkv_width(); },
           qkv_section,
           core_section,

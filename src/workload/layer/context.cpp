@@ -162,4 +162,11 @@ void Context::add_accumulation(const std::string& name, std::int64_t parameters,
       streaming(OperatorKind::elementwise, name + " accumulate", Bytes{read}, Bytes{gradients}, shape.datatype));
 }
 
+void append(const OperatorSet& later, OperatorSet& set) {
+  set.forward.insert(set.forward.end(), later.forward.begin(), later.forward.end());
+  set.put_before_gradient(later.input_gradient);
+  set.weight_gradient.insert(set.weight_gradient.begin(), later.weight_gradient.begin(), later.weight_gradient.end());
+  set.kept_inside += later.kept_inside;
+}
+
 }  // namespace tessera::workload::layer

@@ -85,6 +85,9 @@ struct Context {
 /// (LayerShape::fused_accumulation).
 void add_linear(const Context& context, const Linear& linear, OperatorSet& set);
 
+/// Puts `later`, which exchanges nothing, behind `set` forward and before it backward. Its input is not kept.
+void append(const OperatorSet& later, OperatorSet& set);
+
 /// B of so many numbers that wait as an operand of a linear layer's weight gradient.
 [[nodiscard]] std::int64_t kept_operand(const Context& context, std::int64_t elements);
 /// OperatorSet::gathered_element of sections with a linear layer.

@@ -28,14 +28,6 @@ OperatorSet compressed_norm(const Context& context, const std::string& name, std
   return set;
 }
 
-/// Behind `set` forward, before it backward.
-void append(const OperatorSet& later, OperatorSet& set) {
-  set.forward.insert(set.forward.end(), later.forward.begin(), later.forward.end());
-  set.input_gradient.insert(set.input_gradient.begin(), later.input_gradient.begin(), later.input_gradient.end());
-  set.weight_gradient.insert(set.weight_gradient.begin(), later.weight_gradient.begin(), later.weight_gradient.end());
-  set.kept_inside += later.kept_inside;
-}
-
 /// Queries are turned where they stand. The kernel that turns the keys' common part puts keys and values of each head
 /// together besides.
 void add_rotary(const Context& context, OperatorSet& set) {

@@ -183,8 +183,22 @@ Int128 core_flops(const LayerFields& kind, std::int64_t sequence, std::int64_t, 
 
 MixerKind mamba2_mixer() {
   using namespace mamba2;
-  return {Mixer::mamba2,      "mamba2",       "Mamba-2",    true,         columns, input,     core,
-          projection_section, add_parameters, add_products, cached_bytes, weights, core_flops};
+  return {Mixer::mamba2,
+          "mamba2",
+          "Mamba-2",
+          {{"state_size", &LayerFields::state_size},
+           {"state_groups", &LayerFields::state_groups},
+           {"conv_width", &LayerFields::conv_width},
+           {"scan_chunk", &LayerFields::scan_chunk}},
+          columns,
+          input,
+          core,
+          projection_section,
+          add_parameters,
+          add_products,
+          cached_bytes,
+          weights,
+          core_flops};
 }
 
 }  // namespace tessera::workload::layer

@@ -10,9 +10,10 @@ namespace tessera::workload::layer {
 /// One file each; the sections of a layer, its parameters, its FLOP and what it caches follow from these alone.
 struct MixerKind {
   Mixer mixer = Mixer::attention;
-  const char* key = "";     ///< in files
-  const char* words = "";   ///< in messages
-  bool has_chunks = false;  ///< needs LayerFields::scan_chunk
+  const char* key = "";    ///< in files
+  const char* words = "";  ///< in messages
+  /// Fields that have to be given, 1 or more, by their keys.
+  std::vector<std::pair<const char*, std::int64_t LayerFields::*>> needs;
   /// Of other mixers than attention: what the linear layer before them makes of a token on this rank.
   std::int64_t (*input_columns)(const Context&) = nullptr;
   OperatorSet (*input)(const Context&) = nullptr;   ///< LayerOperators::qkv: column-parallel
@@ -29,6 +30,7 @@ struct MixerKind {
 };
 
 [[nodiscard]] MixerKind attention_mixer();
+[[nodiscard]] MixerKind mamba_mixer();
 [[nodiscard]] MixerKind mamba2_mixer();
 
 [[nodiscard]] const std::vector<MixerKind>& mixer_kinds();
