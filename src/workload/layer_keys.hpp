@@ -67,6 +67,7 @@ class LayerKeys {
         "attention_chunk", &T::attention_chunk,
         "the sequence is cut into chunks of so many tokens, and a token attends to those before it in its own; 0: one",
         "1000000000");
+    flag("output_gate", &T::output_gate, "what attention makes is multiplied by a sigmoid of columns beside queries");
     flag("attention_sinks", &T::attention_sinks, "a learnt logit of each head stands in its softmax besides");
   }
   void add_block() const {

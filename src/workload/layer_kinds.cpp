@@ -166,6 +166,7 @@ std::string beyond_plain(const Model& model) {
   if (kind.attention_chunk > 0) return "attention in chunks";
   if (kind.attention_sinks) return "attention sinks";
   if (is_latent(kind)) return "latent attention";
+  if (kind.output_gate) return "a gate on attention's output (output_gate)";
   if (kind.scaled_queries) return "scaled queries";
   if (kind.value_dim > 0 && kind.value_dim != kind.head_dim) return "values of another size than keys";
   if (kind.shared_ffn_hidden > 0 || kind.shared_gate || kind.router_bias)

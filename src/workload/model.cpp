@@ -103,6 +103,7 @@ void check_latent(const Model& model, const LayerFields& kind, const Checker& ch
     checker.report("rotary_dim", "elements that positions turn: more than 0 with rotary positions, and 0 without");
   if (kind.query_key_norm != QueryKeyNorm::none)
     checker.report("query_key_norm", "latent attention norms what it compresses, allowed: \"none\"");
+  if (kind.output_gate) checker.report("output_gate", "latent attention has no gate on its output, allowed: false");
   if (model.qkv_bias) checker.report("qkv_bias", "latent attention has no biases of its own, allowed: false");
 }
 
@@ -160,6 +161,7 @@ void leave_out_attention(const Model& model, LayerFields& kind, const Checker& c
   leave_out("query_rank", &LayerFields::query_rank);
   leave_out("kv_rank", &LayerFields::kv_rank);
   leave_out("rotary_dim", &LayerFields::rotary_dim);
+  leave_out("output_gate", &LayerFields::output_gate);
   leave_out("scaled_queries", &LayerFields::scaled_queries);
   leave_out("sliding_window", &LayerFields::sliding_window);
   leave_out("attention_chunk", &LayerFields::attention_chunk);

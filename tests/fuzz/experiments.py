@@ -133,9 +133,11 @@ def mixers(rng, layers):
              "scan_chunk": rng.choice([8, 32, 256]), "mlp": lower(rng)}
     if rng.random() < 0.4:
         state |= {"mixer": '"mamba"', "heads": rng.choice([64, 128]), "head_dim": 1, "state_groups": 0, "scan_chunk": 0, "step_rank": 4, "state_norms": lower(rng)}
+    elif rng.random() < 0.5:
+        state["mixer"] = '"gated-delta-net"'
     full = layers > 1 and rng.random() < 0.7
     sequence = rng.choice(['["state", "full"]', '["full", "state"]']) if full else '["state"]'
-    return f"layer_sequence = {sequence}\n" + table("[model.layer_kinds]", state) + (table("[model.layer_kinds]", {"name": '"full"'}) if full else "")
+    return f"layer_sequence = {sequence}\n" + table("[model.layer_kinds]", state) + (table("[model.layer_kinds]", {"name": '"full"', "output_gate": lower(rng)}) if full else "")
 
 
 def megatron(rng, machine):

@@ -39,31 +39,33 @@ enum class ProjectionBias { as_bias, yes, no };
 /// What of a layer mixes the tokens of a sequence.
 enum class Mixer {
   attention,
-  mamba,   ///< selective state spaces (Gu and Dao 2023, arXiv 2312.00752)
-  mamba2,  ///< state-space duality (Dao and Gu 2024, arXiv 2405.21060)
+  mamba,            ///< selective state spaces (Gu and Dao 2023, arXiv 2312.00752)
+  mamba2,           ///< state-space duality (Dao and Gu 2024, arXiv 2405.21060)
+  gated_delta_net,  ///< the gated delta rule (Yang et al. 2024, arXiv 2412.06464)
 };
 
 /// What layers have that may differ from layer to layer. Dimensions as in the model's own configuration; nothing is
 /// sharded here.
 struct LayerFields {
   Mixer mixer = Mixer::attention;
-  std::int64_t heads = 0;           ///< a, query heads; of another mixer those of its state
-  std::int64_t kv_heads = 0;        ///< grouped-query attention: < heads; in a file 0 stands for `heads`
-  std::int64_t head_dim = 0;        ///< in a file 0 stands for h/a
-  std::int64_t state_size = 0;      ///< other mixers: a head's state has head_dim x state_size elements
-  std::int64_t state_groups = 0;    ///< other mixers: of heads that share what writes their states and reads them
-  std::int64_t conv_width = 0;      ///< other mixers: tokens that the causal convolution before the state sees
-  bool conv_bias = false;           ///< it has a bias
-  std::int64_t scan_chunk = 0;      ///< other mixers: tokens within which products stand in the place of the recurrence
-  std::int64_t step_rank = 0;       ///< Mamba: elements of a token that the steps of all channels are made from
-  bool state_norms = false;         ///< Mamba: norms of those, and of what writes states and reads them
-  bool mlp = true;                  ///< an MLP or experts follow; false: the layer ends with its mixer
-  std::int64_t value_dim = 0;       ///< size of a head of values; 0: head_dim, as of queries and keys
-  std::int64_t query_rank = 0;      ///< latent attention: what queries are made from; 0: from the h elements
-  std::int64_t kv_rank = 0;         ///< latent attention: what keys and values are made from; 0: plain attention
-  bool scaled_queries = false;      ///< queries are multiplied by a function of their position (Llama 4)
-  std::int64_t rotary_dim = 0;      ///< latent attention: the part of head_dim that positions turn
-  std::int64_t sliding_window = 0;  ///< a token sees this many tokens before it, itself among them; 0: all
+  std::int64_t heads = 0;         ///< a, query heads; of another mixer those of its state
+  std::int64_t kv_heads = 0;      ///< grouped-query attention: < heads; in a file 0 stands for `heads`
+  std::int64_t head_dim = 0;      ///< in a file 0 stands for h/a
+  std::int64_t state_size = 0;    ///< other mixers: a head's state has head_dim x state_size elements
+  std::int64_t state_groups = 0;  ///< other mixers: of heads that share what writes their states and reads them
+  std::int64_t conv_width = 0;    ///< other mixers: tokens that the causal convolution before the state sees
+  bool conv_bias = false;         ///< it has a bias
+  std::int64_t scan_chunk = 0;    ///< other mixers: tokens within which products stand in the place of the recurrence
+  std::int64_t step_rank = 0;     ///< Mamba: elements of a token that the steps of all channels are made from
+  bool state_norms = false;       ///< Mamba: norms of those, and of what writes states and reads them
+  bool output_gate = false;     ///< attention's output is multiplied by a sigmoid of as many columns beside the queries
+  bool mlp = true;              ///< an MLP or experts follow; false: the layer ends with its mixer
+  std::int64_t value_dim = 0;   ///< size of a head of values; 0: head_dim, as of queries and keys
+  std::int64_t query_rank = 0;  ///< latent attention: what queries are made from; 0: from the h elements
+  std::int64_t kv_rank = 0;     ///< latent attention: what keys and values are made from; 0: plain attention
+  bool scaled_queries = false;  ///< queries are multiplied by a function of their position (Llama 4)
+  std::int64_t rotary_dim = 0;  ///< latent attention: the part of head_dim that positions turn
+  std::int64_t sliding_window = 0;   ///< a token sees this many tokens before it, itself among them; 0: all
   std::int64_t attention_chunk = 0;  ///< a token sees those before it in its own chunk of so many; 0: all
   bool attention_sinks = false;      ///< one more logit a head in the softmax, which is learnt
   double rotary_fraction = 1;        ///< of a head's elements, turned where positions are rotary; 0: the layer has none

@@ -36,6 +36,7 @@ const std::vector<Family>& families() {
       {{"qwen2_moe"}, read_qwen2_moe},
       {{"qwen3"}, read_qwen3},
       {{"qwen3_moe"}, read_qwen3_moe},
+      {{"qwen3_next"}, read_qwen3_next},
   };
   return all;
 }

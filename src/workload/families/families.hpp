@@ -37,5 +37,6 @@ namespace tessera::workload {
 [[nodiscard]] Model read_qwen2_moe(HuggingFaceConfig& config);
 [[nodiscard]] Model read_qwen3(HuggingFaceConfig& config);
 [[nodiscard]] Model read_qwen3_moe(HuggingFaceConfig& config);
+[[nodiscard]] Model read_qwen3_next(HuggingFaceConfig& config);
 
 }  // namespace tessera::workload

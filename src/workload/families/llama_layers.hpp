@@ -17,6 +17,10 @@ void read_rotary_fraction(HuggingFaceConfig& config, const char* key, double fal
 /// A soft cap: `fallback` where the file has no such key, none where it is null.
 [[nodiscard]] double read_softcap(HuggingFaceConfig& config, const char* field, const char* key, double fallback);
 
+/// Of Qwen: all layers have experts, but for those that "mlp_only_layers" names, and with "decoder_sparse_step" those
+/// between.
+[[nodiscard]] std::vector<bool> sparse_layers(HuggingFaceConfig& config, const Model& model);
+
 /// Gives the layers with a window a kind of their own, "sliding", beside "full", where not all have one: those that
 /// "layer_types" names, or for which the family's own rule holds. Comes last: kinds are as the model is.
 void read_layer_types(HuggingFaceConfig& config, const std::function<bool(std::int64_t layer)>& is_sliding,

@@ -6,17 +6,22 @@
 #include "llama_layers.hpp"
 
 namespace tessera::workload {
-namespace {
 
-/// All layers have experts, but for those that are named, and with a step those between.
-std::vector<std::string> sparse_layers(HuggingFaceConfig& config, const Model& model) {
+std::vector<bool> sparse_layers(HuggingFaceConfig& config, const Model& model) {
   const std::int64_t step = config.integer_or("layer_sequence", {"decoder_sparse_step"}, 1);
   const std::vector<std::int64_t> dense = config.integers_or("mlp_only_layers");
+  std::vector<bool> sparse;
+  for (std::int64_t layer = 0; layer < model.layers; ++layer)
+    sparse.push_back((layer + 1) % step == 0 && std::ranges::find(dense, layer) == dense.end());
+  return sparse;
+}
+
+namespace {
+
+/// Each layer's kind.
+std::vector<std::string> kinds_of_layers(HuggingFaceConfig& config, const Model& model) {
   std::vector<std::string> layers;
-  for (std::int64_t layer = 0; layer < model.layers; ++layer) {
-    const bool is_dense = (layer + 1) % step != 0 || std::ranges::find(dense, layer) != dense.end();
-    layers.emplace_back(is_dense ? "dense" : "moe");
-  }
+  for (const bool is_sparse : sparse_layers(config, model)) layers.emplace_back(is_sparse ? "moe" : "dense");
   return layers;
 }
 
@@ -27,7 +32,7 @@ void read_experts(HuggingFaceConfig& config, Model& model) {
   LayerKind with_experts = kind_as(model, "moe"), dense = kind_as(model, "dense");
   with_experts.ffn_hidden = config.integer("ffn_hidden", {"moe_intermediate_size"});
   make_dense(dense);
-  set_kinds({with_experts, dense}, sparse_layers(config, model), model);
+  set_kinds({with_experts, dense}, kinds_of_layers(config, model), model);
   config.ignore({"norm_topk_prob", "output_router_logits", "router_aux_loss_coef"});
   // Published files have it off, with a window that is not used.
   config.must_be_off({"use_sliding_window"});

@@ -247,6 +247,7 @@ class LoweredLayers {
 /// What of a layer has no primitive operators here; null: nothing.
 const char* beyond_primitives(const LayerFields& kind) {
   if (!has_attention(kind)) return "another mixer than attention";
+  if (kind.output_gate) return "a gate on attention's output";
   if (!kind.mlp) return "layers without an MLP";
   if (is_latent(kind)) return "latent attention";
   if (value_dim(kind) != kind.head_dim) return "values of another size than keys";

@@ -186,7 +186,7 @@ void add_kv_cache(const Context& context, OperatorSet& set) {
 
 OperatorSet qkv_section(const Context& context) {
   if (is_latent(context.layer)) return latent_qkv_section(context);
-  const std::int64_t columns = context.qkv_width();
+  const std::int64_t columns = context.qkv_width() + gate_width(context);
   const std::int64_t elements = context.tokens * columns;
   const std::int64_t rotated = rotary_elements(context);
   OperatorSet set;
@@ -209,8 +209,35 @@ OperatorSet qkv_section(const Context& context) {
   return set;
 }
 
+namespace {
+
+/// What the core makes, times the sigmoid of the gate's columns. The product's gradients need both, so that the core's
+/// output is kept beside the gated one, which is the next section's input.
+OperatorSet gated_output(const Context& context) {
+  const std::int64_t elements = context.tokens * context.output_width;
+  OperatorSet set;
+  set.forward.push_back(context.stream(OperatorKind::fused, "output gate", 2 * elements, elements));
+  if (!context.training) return set;
+  set.input_gradient.push_back(context.stream(OperatorKind::fused, "output gate dgrad", 3 * elements, 2 * elements));
+  // Where operands have fewer bits, fused attention keeps its output already.
+  const bool is_kept = context.low && context.shape.flash_attention;
+  set.kept_inside = context.element * (is_kept ? 1 : 2) * elements;
+  return set;
+}
+
+OperatorSet plain_core(const Context& context);
+
+}  // namespace
+
 OperatorSet core_section(const Context& context) {
-  if (context.shape.context_parallel > 1) return context_parallel_core(context);
+  OperatorSet set = context.shape.context_parallel > 1 ? context_parallel_core(context) : plain_core(context);
+  if (context.layer.output_gate) append(gated_output(context), set);
+  return set;
+}
+
+namespace {
+
+OperatorSet plain_core(const Context& context) {
   const Core core(context);
   OperatorSet set;
   if (!context.training) add_kv_cache(context, set);
@@ -230,6 +257,8 @@ OperatorSet core_section(const Context& context) {
   if (context.layer.attention_softcap > 0) set.kept_inside += context.element * core.scores;
   return set;
 }
+
+}  // namespace
 
 OperatorSet projection_section(const Context& context) {
   OperatorSet set;

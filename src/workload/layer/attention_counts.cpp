@@ -31,7 +31,7 @@ void add_latent_products(const Context& context, ParameterShare& share) {
 void add_products(const Context& context, ParameterShare& share) {
   share.sharded += context.output_width * context.model.hidden;
   if (is_latent(context.layer)) return add_latent_products(context, share);
-  share.sharded += context.model.hidden * context.qkv_width();
+  share.sharded += context.model.hidden * (context.qkv_width() + gate_width(context));
 }
 
 void add_parameters(const Context& context, ParameterShare& share) {
@@ -43,7 +43,7 @@ void add_parameters(const Context& context, ParameterShare& share) {
   if (is_latent(context.layer)) {
     share.replicated += norm_vectors(model) * (context.layer.query_rank + context.layer.kv_rank);
   } else {
-    share.sharded += model.qkv_bias ? context.qkv_width() : 0;
+    share.sharded += model.qkv_bias ? context.qkv_width() + gate_width(context) : 0;
   }
 }
 
@@ -58,7 +58,8 @@ std::int64_t cached_bytes(const Context& context) {
 /// makes.
 Int128 weights(const Model& model, const LayerFields& kind) {
   const Int128 h = model.hidden, queries = kind.heads * kind.head_dim, outputs = kind.heads * value_dim(kind);
-  if (!is_latent(kind)) return h * (queries + outputs + kind.kv_heads * (kind.head_dim + value_dim(kind)));
+  const Int128 gate = kind.output_gate ? outputs : 0;
+  if (!is_latent(kind)) return h * (gate + queries + outputs + kind.kv_heads * (kind.head_dim + value_dim(kind)));
   const Int128 of_queries = kind.query_rank > 0 ? kind.query_rank * (h + queries) : h * queries;
   const Int128 expanded = kind.heads * (kind.head_dim - kind.rotary_dim + value_dim(kind));
   return of_queries + h * (kind.kv_rank + kind.rotary_dim) + kind.kv_rank * expanded + outputs * h;
@@ -92,7 +93,7 @@ MixerKind attention_mixer() {
           "attention",
           "attention",
           {},
-          [](const Context& context) { return context.qkv_width(); },
+          [](const Context& context) { return context.qkv_width() + gate_width(context); },
           qkv_section,
           core_section,
           projection_section,

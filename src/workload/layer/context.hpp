@@ -102,6 +102,10 @@ void append(const OperatorSet& later, OperatorSet& set);
 /// "attention" or "mlp".
 [[nodiscard]] OperatorSet residual_section(const Context& context, const std::string& name, std::int64_t biases);
 
+/// Columns beside queries, keys and values whose sigmoid attention's output is multiplied by.
+[[nodiscard]] inline std::int64_t gate_width(const Context& context) {
+  return context.layer.output_gate ? context.output_width : 0;
+}
 [[nodiscard]] OperatorSet qkv_section(const Context& context);
 [[nodiscard]] OperatorSet core_section(const Context& context);
 /// The copy of new keys and values to where generation finds them.
