@@ -93,10 +93,10 @@ void add_groups(const Cut& cut, program::Program& program) {
   }
   bind_experts(expert_group, expert_tensor_group);
   if (cut.goes_both_ways()) bind_experts(expert_beside_group, expert_tensor_beside_group);
-  const auto bind_dispatch = [&](GroupSlot across, GroupSlot inside) {
+  const auto bind_dispatch = [&](GroupSlot over_nodes, GroupSlot inside) {
     if (!has_experts(*cut.model) || !options.once_a_node) return;
     const std::int64_t locals = options.expert_parallel / cut.expert_nodes;
-    grouping.bind(across, [&](const Place& at) { return expert(at) * locals + cut.expert_rank(at) % locals; });
+    grouping.bind(over_nodes, [&](const Place& at) { return expert(at) * locals + cut.expert_rank(at) % locals; });
     grouping.bind(inside,
                   [&](const Place& at) { return expert(at) * cut.expert_nodes + cut.expert_rank(at) / locals; });
   };
