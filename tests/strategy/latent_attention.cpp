@@ -68,6 +68,18 @@ TEST_CASE("every tensor rank keeps what latent attention compresses") {
   CHECK(at_peak(plan.program, 1, program::MemoryCategory::kv_cache) == 2 * 4 * 8 * (sequence + 32) * (64 + 32));
 }
 
+TEST_CASE("model FLOP of prompts and the tokens behind them: those of either") {
+  TestJob job = job_of(2);
+  const auto flops = [&](workload::Phase phase, std::int64_t generated) {
+    job.workload.phase = phase;
+    job.workload.generated = generated;
+    return plan_of(job, "tensor = 2").model_flops;
+  };
+  // The prompt makes the first of 32 tokens. The others meet keys and values that stay compressed.
+  const double both = flops(workload::Phase::prompt_and_generation, 32);
+  CHECK(both == Approx(flops(workload::Phase::prompt, 32) + flops(workload::Phase::generation, 31)).epsilon(1e-12));
+}
+
 TEST_CASE("a profile has the widths of a layer's collectives in turn") {
   TestJob job = job_of(2);
   job.machine.device.peak["fp16"] = FlopPerSecond{100'000'000'000'000};
@@ -85,6 +97,17 @@ TEST_CASE("a profile has the widths of a layer's collectives in turn") {
   const std::int64_t wide = 2 * sequence * h, narrow = 2 * sequence * compressed;
   CHECK(gathered == Sizes{wide, wide, wide, narrow});
   CHECK(scattered == Sizes{wide, narrow});
+}
+
+TEST_CASE("buffers of a prompt over latent attention hold queries, keys, values and what is made of them") {
+  TestJob job = job_of(1);
+  job.workload.phase = workload::Phase::prompt;
+  job.workload.global_batch = 1;
+  // 8 heads of 96 + 96 + 64 and 64 numbers, beside h + 4 h of the MLP.
+  CHECK(at_peak(plan_of(job, "").program, 0, program::MemoryCategory::buffers) == 2 * sequence * 8 * 320);
+  static_assert(8 * 320 == 5 * h);
+  job.model.heads = job.model.kv_heads = 16;
+  CHECK(at_peak(plan_of(job, "").program, 0, program::MemoryCategory::buffers) == 2 * sequence * 16 * 320);
 }
 
 TEST_CASE("cuts that latent attention does not know") {

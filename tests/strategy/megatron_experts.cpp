@@ -280,6 +280,23 @@ TEST_CASE("outside training, keys of the backward pass and of the update warn wh
   CHECK(job.diagnostics.warnings() == std::vector<std::string>{});
 }
 
+TEST_CASE("generation: windows that become full, and tiny chunks of attention") {
+  TestJob job(1, gpt(1, 512, 8, 1024), 1);
+  job.model.max_positions = 100'000;
+  job.workload.phase = workload::Phase::generation;
+  job.workload.sequence = 1000;
+  job.workload.generated = 16 * 999;
+  const double others = 16 * 999 * (24.0 * 512 * 512 + 2.0 * 512 * 1024);
+  // Amid a sixteenth of the tokens, behind three of 999 and 501 of the fourth, the window is full.
+  const double before = 3 * 999 + 501, window = 1000 + before, keys = 1000 * before + before * (before + 1) / 2;
+  job.model.sliding_window = 1000 + 3 * 999 + 501;
+  CHECK(job.plan("").model_flops == Approx(4 * 512 * (keys + (16 * 999 - before) * window) + others).epsilon(1e-12));
+  // Chunks of 7 tokens have a mean of 4 keys.
+  job.model.sliding_window = 0;
+  job.model.attention_chunk = 7;
+  CHECK(job.plan("").model_flops - others == Approx(4 * 512 * 4.0 * 16 * 999).epsilon(1e-6));
+}
+
 TEST_CASE("generation: attention of all tokens adds up to that of their number of keys") {
   TestJob job(1, gpt(1, 512, 8, 1024), 1);
   job.workload.phase = workload::Phase::generation;

@@ -13,15 +13,29 @@
 namespace tessera::strategy::megatron {
 namespace {
 
-/// Where the keys that a layer sees begin anew: the first token of a chunk of attention. Other tokens see one more than
-/// the one before, or as many.
-void add_chunk_bounds(const Cut& cut, std::set<std::int64_t>& bounds) {
-  constexpr std::int64_t most = 1000;  // of tiny chunks, pieces have whole ones, and their mean
+/// So small that pieces have many of them: none begins with one, and all have the mean of the keys in a chunk.
+bool is_tiny(const Cut& cut, std::int64_t chunk) { return cut.workload->steps() / chunk > 1000; }
+
+/// Where the number of keys that a layer sees goes another way: the first token of a chunk of attention, and the one
+/// with which a window is full. Other tokens see one more than the one before, or as many.
+void add_sight_bounds(const Cut& cut, std::set<std::int64_t>& bounds) {
+  const std::int64_t prompt = cut.workload->sequence, steps = cut.workload->steps();
   for (std::uint32_t kind = 0; kind < layer_kinds(*cut.model); ++kind) {
-    const std::int64_t chunk = cut.kind(kind).attention_chunk, prompt = cut.workload->sequence;
-    if (chunk == 0 || cut.workload->steps() / chunk > most) continue;
-    for (std::int64_t at = chunk - prompt % chunk; at < cut.workload->steps(); at += chunk) bounds.insert(at);
+    const std::int64_t full = cut.kind(kind).sliding_window - prompt;
+    if (full > 0 && full < steps) bounds.insert(full);
+    const std::int64_t chunk = cut.kind(kind).attention_chunk;
+    if (chunk == 0 || is_tiny(cut, chunk)) continue;
+    for (std::int64_t at = chunk - prompt % chunk; at < steps; at += chunk) bounds.insert(at);
   }
+}
+
+/// The nearest number of keys at which a tiny chunk is half full.
+std::int64_t with_half_chunk(const Cut& cut, std::int64_t keys) {
+  for (std::uint32_t kind = 0; kind < layer_kinds(*cut.model); ++kind) {
+    const std::int64_t chunk = cut.kind(kind).attention_chunk;
+    if (chunk > 0 && is_tiny(cut, chunk)) return (keys - 1) / chunk * chunk + (chunk + 1) / 2;
+  }
+  return keys;
 }
 
 /// One micro-batch's token on one stage. The first stage embeds the token that the last one chose; in the first round
@@ -76,11 +90,11 @@ std::vector<Segment> generation_segments(const Cut& cut) {
   const std::int64_t tokens = cut.workload->steps(), pieces = std::min<std::int64_t>(16, tokens);
   std::set<std::int64_t> bounds;
   for (std::int64_t i = 0; i <= pieces; ++i) bounds.insert(tokens * i / pieces);
-  add_chunk_bounds(cut, bounds);
+  add_sight_bounds(cut, bounds);
   std::vector<Segment> result;
   for (auto begin = bounds.begin(), end = std::next(begin); end != bounds.end(); begin = end++) {
     // Token n of the segment sees the prompt, all tokens before and itself.
-    result.push_back({*end - *begin, cut.workload->sequence + (*begin + *end + 1) / 2});
+    result.push_back({*end - *begin, with_half_chunk(cut, cut.workload->sequence + (*begin + *end + 1) / 2)});
   }
   return result;
 }

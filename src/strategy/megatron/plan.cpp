@@ -129,12 +129,12 @@ double forward_flops(const Cut& cut) {
   }
   if (workload.steps() == 0) return flops;
   if (!has_short_sight(*cut.model)) {
-    const auto first = workload::forward_flops(*cut.model, 1, workload.sequence + 1, workload.phase);
-    const auto last = workload::forward_flops(*cut.model, 1, workload.context(), workload.phase);
+    const auto first = workload::forward_flops(*cut.model, 1, workload.sequence + 1, workload::Phase::generation);
+    const auto last = workload::forward_flops(*cut.model, 1, workload.context(), workload::Phase::generation);
     return flops + 0.5 * static_cast<double>(first.total() + last.total()) * static_cast<double>(workload.steps());
   }
   for (const Segment& part : generation_segments(cut)) {
-    const auto pass = workload::forward_flops(*cut.model, 1, part.keys, workload.phase);
+    const auto pass = workload::forward_flops(*cut.model, 1, part.keys, workload::Phase::generation);
     flops += static_cast<double>(part.tokens) * static_cast<double>(pass.total());
   }
   return flops;
