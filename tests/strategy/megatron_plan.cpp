@@ -126,6 +126,19 @@ TEST_CASE("exchanges between stages may cost the host some time") {
   CHECK(pauses("") == 0);
 }
 
+TEST_CASE("the host waits for no end of sends that are posted alone") {
+  // Of zb-h1 the first stage posts activations behind every forward pass, the last one gradients: what they wait for
+  // are 8 gradients, and 8 activations.
+  TestJob job(2, gpt(4, h, a), 8);
+  for (const program::DeviceId device : {0, 1}) {
+    const auto times = [&](const std::string& keys) {
+      const Plan plan = job.plan("pipeline = 2\nschedule = \"zb-h1\"\n" + keys);
+      return program::totals(plan.program, job.machine, device).instructions;
+    };
+    CHECK(times("exchange_overhead = \"380 us\"") - times("") == 8);
+  }
+}
+
 TEST_CASE("gradients may be reduced whole and in another precision than they are added up in") {
   TestJob job(8, gpt(4, h, a), 8);
   const std::string cut = "data = 8\ndistributed_optimizer = true\ngradient_precision = \"fp16\"\n";

@@ -27,7 +27,9 @@ void write_exchange(program::BlockBuilder& builder, const Cut& cut, const Pipeli
   neighbours.activations_channel = activations_channel;
   neighbours.gradients_channel = gradients_channel;
   program::write_exchange(builder, action, neighbours);
-  if (cut.options.exchange_overhead > 0)
+  // Of sends that are posted alone there is no end that the host would wait for.
+  const bool is_awaited = !action.posted || action.receive_previous || action.receive_next;
+  if (cut.options.exchange_overhead > 0 && is_awaited)
     builder.compute(workload::host_pause("pipeline exchange", Duration{cut.options.exchange_overhead}));
   if (!cut.gathers_arrivals()) return;
   Writer writer(cut, builder);
