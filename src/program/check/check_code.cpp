@@ -46,12 +46,21 @@ std::string problem_of(const Program& program, const Instruction& instruction) {
 /// Whether a block, or what it calls, says that a phase is over.
 std::vector<bool> ends_phases(const Program& program) {
   std::vector<bool> ends(program.blocks.size());
-  for (BlockId entry = 0; entry < program.blocks.size() && !program.phases.empty(); ++entry) {
-    const std::vector<BlockId> order = callers_first(program, entry);
-    for (auto block = order.rbegin(); block != order.rend(); ++block) {
-      for (const Instruction& one : program.blocks[*block].code)
-        if (one.op == Op::end_phase || (one.op == Op::call && ends[one.a])) ends[*block] = true;
+  if (program.phases.empty()) return ends;
+  std::vector<std::vector<BlockId>> callers(program.blocks.size());
+  std::vector<BlockId> open;
+  for (BlockId block = 0; block < program.blocks.size(); ++block) {
+    for (const Instruction& one : program.blocks[block].code) {
+      if (one.op == Op::call) callers[one.a].push_back(block);
+      if (one.op == Op::end_phase) open.push_back(block);
     }
+  }
+  while (!open.empty()) {
+    const BlockId block = open.back();
+    open.pop_back();
+    if (ends[block]) continue;
+    ends[block] = true;
+    open.insert(open.end(), callers[block].begin(), callers[block].end());
   }
   return ends;
 }
