@@ -1,6 +1,8 @@
 // Gated DeltaNet: one layer by hand, uncut and on one of two tensor ranks; attention with a gate on its output;
 // Qwen3-Next.
 #include "models_from.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/workload/graph.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -145,6 +147,18 @@ dropout = false
   const Int128 gate = forward_flops(model, 10, 10, Phase::training).layers -
                       forward_flops(model_from(plain), 10, 10, Phase::training).layers;
   CHECK(gate == 10 * 2 * 64 * 64);
+}
+
+TEST_CASE("strategies of plain layers hear of other mixers, of layers that end with one, and of gates") {
+  CHECK(beyond_plain(model_from(delta_model)) == "Gated DeltaNet layers");
+  Model attention =
+      model_from("name = \"m\"\nlayers = 1\nhidden = 64\nheads = 4\nvocabulary = 100\nmax_positions = 64");
+  CHECK(beyond_plain(attention).empty());
+  attention.mlp = false;
+  CHECK(beyond_plain(attention) == "layers without an MLP");
+  attention.mlp = attention.output_gate = true;
+  CHECK(beyond_plain(attention) == "a gate on attention's output (output_gate)");
+  CHECK_THROWS_AS(lowered_graph(model_from(delta_model), 16, "bf16"), KeyError);
 }
 
 TEST_CASE("Qwen3-Next: three layers of four with the gated delta rule, attention with a gate, experts in all") {

@@ -81,6 +81,22 @@ TEST_CASE("a Mamba layer in training: tensor ranks sum what channels share, forw
   CHECK(transformer_layer(model_from(mamba_model), shape_of(1)).attention_core.exchange_steps.empty());
 }
 
+TEST_CASE("a Mamba layer without norms makes channels and steps again") {
+  std::string text = mamba_model;
+  text.replace(text.find("state_norms = true"), 18, "state_norms = false");
+  const Model model = model_from(text);
+  const OperatorSet core = transformer_layer(model, shape_of(2)).attention_core;
+  CHECK(names_of(core.forward) == Names{"convolution", "x projection", "step projection", "selective scan"});
+  CHECK(names_of(core.input_gradient) == Names{"convolution again", "step projection again", "selective scan dgrad",
+                                               "step projection dgrad", "x projection dgrad", "channel gradient sum",
+                                               "convolution dgrad"});
+  CHECK(core.exchange_steps.at(0).begin == 2);
+  CHECK(core.gradient_exchange_steps.at(0).begin == 4);
+  // What steps are made from; outputs before the gate, B and C, and the scan's numbers in FP32.
+  CHECK(core.kept_inside == 2 * (10 * 5 + 160) + 2 * 60 + 4 * 2 * 48);
+  CHECK(layer_parameters(model, shape_of(2)).replicated == 16);
+}
+
 TEST_CASE("a generated token of a Mamba layer: one update of all states, with its sum over the tensor ranks") {
   const Model model = model_from(mamba_model);
   const OperatorSet core = transformer_layer(model, shape_of(2, Phase::generation)).attention_core;
@@ -96,6 +112,19 @@ TEST_CASE("FLOP of a Mamba layer by its dimensions") {
   const ForwardFlops flops = forward_flops(model_from(mamba_model), 10, 10, Phase::training);
   CHECK(flops.attention_core == 10 * 4 * 32 * 3);
   CHECK(flops.layers == 10 * 2 * (1024 + 352 + 160 + 512) + flops.attention_core);
+}
+
+TEST_CASE("Mamba by its configuration") {
+  const std::string start = R"({"model_type": "mamba", "hidden_size": 2560, "num_hidden_layers": 64,
+    "vocab_size": 50280, "residual_in_fp32": false)";
+  const Model model = model_from_config(start + ", \"time_step_rank\": 160}");
+  // Hugging Face state-spaces/mamba-2.8b-hf. 5,120 channels: in-projection 2560 x 10240, convolution 5120 x 5, 5120 x
+  // 192 and 160 x 5120, 18 numbers a channel, out-projection 5120 x 2560, norm 2560, 64 times; the table and a norm.
+  CHECK(parameter_count(model) ==
+        64 * (26214400LL + 25600 + 983040 + 819200 + 92160 + 13107200 + 2560) + 50280LL * 2560 + 2560);
+  CHECK(parameter_count(model) == 2'768'345'600);
+  CHECK(read_config(start + ", \"use_bias\": true}").errors ==
+        Names{"config.json:2:53: \"use_bias\": true changes the computation and is not modelled, allowed: false"});
 }
 
 TEST_CASE("Jamba: Mamba with attention in every eighth layer, and experts in every second one") {

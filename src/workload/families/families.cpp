@@ -26,6 +26,7 @@ const std::vector<Family>& families() {
       {{"llama", "mistral"}, read_llama},
       {{"llama4"}, read_llama4},
       {{"llama4_text"}, read_llama4_text},
+      {{"mamba"}, read_mamba},
       {{"mamba2"}, read_mamba2},
       {{"mixtral"}, read_mixtral},
       {{"olmo2"}, read_olmo2},

@@ -27,6 +27,7 @@ namespace tessera::workload {
 [[nodiscard]] Model read_llama(HuggingFaceConfig& config);
 [[nodiscard]] Model read_llama4(HuggingFaceConfig& config);
 [[nodiscard]] Model read_llama4_text(HuggingFaceConfig& config);
+[[nodiscard]] Model read_mamba(HuggingFaceConfig& config);
 [[nodiscard]] Model read_mamba2(HuggingFaceConfig& config);
 [[nodiscard]] Model read_mixtral(HuggingFaceConfig& config);
 [[nodiscard]] Model read_olmo2(HuggingFaceConfig& config);

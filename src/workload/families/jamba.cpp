@@ -20,7 +20,7 @@ Every every(HuggingFaceConfig& config, const char* period, const char* offset, c
   return read;
 }
 
-void read_mamba(HuggingFaceConfig& config, LayerFields& kind, std::int64_t hidden) {
+void read_mixer(HuggingFaceConfig& config, LayerFields& kind, std::int64_t hidden) {
   kind.mixer = Mixer::mamba;
   kind.heads = config.integer_or("heads", {"mamba_expand"}, 2) * hidden;
   kind.kv_heads = 0;
@@ -41,7 +41,7 @@ Model read_jamba(HuggingFaceConfig& config) {
   model.position = PositionEmbedding::none;
   model.sliding_window = config.integer_or("sliding_window", {"sliding_window"}, 0, 0);
   LayerFields mamba = model, attention = model;
-  read_mamba(config, mamba, model.hidden);
+  read_mixer(config, mamba, model.hidden);
   const std::int64_t experts = config.integer_or("experts", {"num_experts"}, 16);
   const std::int64_t experts_per_token = config.integer_or("experts_per_token", {"num_experts_per_tok"}, 2);
   const Every attends = every(config, "attn_layer_period", "attn_layer_offset", {8, 4});

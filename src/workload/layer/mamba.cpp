@@ -90,6 +90,15 @@ OperatorSet step(const Context& context) {
   return set;
 }
 
+/// Without norms one function of mamba-ssm has it all (mamba_inner_fn, its first level of checkpoints): the convolved
+/// channels and the steps are not kept, and the backward pass begins with them.
+void make_again(const Context& context, OperatorSet& set) {
+  set.put_before_gradient(
+      {convolution_again(context, channels(context)),
+       context.gemm("step projection again", 1, context.tokens, channels(context), context.layer.step_rank)});
+  set.kept_inside -= 2 * context.element * context.tokens * channels(context);
+}
+
 OperatorSet core(const Context& context) {
   const LayerFields& layer = context.layer;
   const bool is_step = context.shape.phase == Phase::generation;
@@ -109,6 +118,7 @@ OperatorSet core(const Context& context) {
   append(is_step ? step(context) : scan(context), behind);
   if (context.training && context.shape.tensor > 1) set.sum_gradient_over_tensor(sum, context.element);
   append(behind, set);
+  if (context.training && !layer.state_norms) make_again(context, set);
   if (context.shape.phase == Phase::prompt) add_state_copy(context, channels(context), context.element, set);
   if (context.training) set.kept_input = context.element * context.tokens * columns(context);
   return set;
