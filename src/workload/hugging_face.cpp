@@ -68,8 +68,7 @@ Model read_config(HuggingFaceConfig& config, const std::string& file, config::Di
   model.family = type;
   model.source = "Hugging Face configuration " + escaped(std::filesystem::path(file).filename().string());
   model.name = name.empty() ? escaped(std::filesystem::path(file).stem().string()) : name;
-  for (const char* key : {"auto_map", "quantization_config"})
-    if (!config.reads(key)) config.must_be_off({key});
+  config.refuse_other_code();
   config.warn_of_the_rest();
   if (diagnostics.errors().size() != before) return model;
   settle_model(

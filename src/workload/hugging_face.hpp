@@ -50,6 +50,8 @@ class HuggingFaceConfig {
   void accept_code(const std::string& configuration);
   /// How published weights are quantised, which models are not here: warns of it.
   void accept_quantization();
+  /// Code of its own and quantised weights are refused where the family has not asked for them.
+  void refuse_other_code();
   /// Whether a key was asked for.
   [[nodiscard]] bool reads(const std::string& key) const;
   /// Whether any of these dropout probabilities is not 0. Dropout layers exist all or none; a mixture warns.

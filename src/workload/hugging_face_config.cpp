@@ -202,6 +202,7 @@ bool HuggingFaceConfig::enter(const std::string& key) {
     state_->diagnostics.error(where(key), fmt::format("\"{}\": expected an object, {{...}}", key));
     return false;
   }
+  refuse_other_code();
   warn_of_the_rest();
   state_->content = nlohmann::json(*inner);
   state_->positions = key_positions(state_->text, key);
@@ -218,6 +219,11 @@ void HuggingFaceConfig::accept_code(const std::string& configuration) {
   const std::string own = code->is_object() ? code->value("AutoConfig", "") : "";
   if (!own.ends_with("." + configuration))
     refuse("auto_map", fmt::format("null, or the code of {}, which transformers has since", configuration));
+}
+
+void HuggingFaceConfig::refuse_other_code() {
+  for (const char* key : {"auto_map", "quantization_config"})
+    if (!reads(key)) must_be_off({key});
 }
 
 bool HuggingFaceConfig::dropout(const std::vector<std::string>& keys, double fallback) {

@@ -88,6 +88,14 @@ TEST_CASE("Gemma 3 with a vision tower: the language model within, and a warning
   CHECK(read_config(file + ",\n\"quantization_config\": {\"bits\": 4}" + end).errors ==
         Names{"config.json:7:1: \"quantization_config\": {\"bits\":4} changes the computation and is not modelled, "
               "allowed: null"});
+  // And keys around it, which would be passed over.
+  for (const std::string key : {"auto_map", "quantization_config"}) {
+    std::string around = file;
+    around.insert(1, "\"" + key + "\": {\"bits\": 4},");
+    CHECK(read_config(around + end).errors == Names{"config.json:1:2: \"" + key +
+                                                    "\": {\"bits\":4} changes the computation and is not modelled, "
+                                                    "allowed: null"});
+  }
   CHECK(read_config(R"({"model_type": "gemma3"})").errors ==
         Names{"config.json:1:1: \"text_config\": expected an object, {...}"});
 }
