@@ -85,6 +85,25 @@ TEST_CASE("tile: a product that adds to FP32 gradients stores more") {
   CHECK(10 * model->time(added, a100()) < 11 * model->time(plain, a100()));
 }
 
+TEST_CASE("tile: scales come with operands and are added to nothing") {
+  // Bound by arithmetic and its stores, 1 B for 32 numbers of both operands is hidden where it is of scales.
+  const auto model = cost_model("model = \"tile\"\noperand_bytes_per_clock = 47\n");
+  const Operator plain = gemm("product", 1, 12288, 6144, 2048, "fp16");
+  Operator scaled = plain, added = plain;
+  scaled.scale_bytes = (12288LL + 6144) * 2048 / 32;
+  for (Operator* more : {&scaled, &added}) more->bytes_read += scaled.scale_bytes;
+  CHECK(model->time(scaled, a100()) == model->time(plain, a100()));
+  CHECK(model->time(added, a100()) > model->time(plain, a100()));
+}
+
+TEST_CASE("tile: products in FP4 may have rates of their own") {
+  const auto half = cost_model(ideal_tiles + "products = [{ datatype = \"fp4\", matrix_efficiency = 0.5 }]\n");
+  machine::DeviceSpec device = round_device();
+  device.peak["fp4"] = device.peak.at("fp16");
+  const Operator product = gemm("full", 1, 512, 256, 65536, "fp4");
+  CHECK(half->time(product, device) > cost_model(ideal_tiles)->time(product, device) * 19 / 10);
+}
+
 TEST_CASE("tile: a measured GEMM takes its measured time, its neighbours deviate as it does, far ones do not") {
   // Twice the modelled time at 1024 x 1024 x 1024. One octave away in one dimension: weight 1 beside 1/27 for the model
   // alone, 2^(27/28); a factor of 2^30 away: 1.

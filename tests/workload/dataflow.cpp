@@ -62,6 +62,13 @@ TEST_CASE("a nest of three tiles by hand: what is stationary decides what moves"
   CHECK(bytes_written(product, moved) == 4 * 64 + 2 * 32);
 }
 
+TEST_CASE("cores have whole bytes an element") {
+  CHECK_NOTHROW(matrices_of(gemm("product", 1, 8, 8, 8, "fp8")));
+  CHECK_THROWS_WITH(matrices_of(gemm("product", 1, 8, 8, 8, "fp4")),
+                    "\"product_datatype\": cost model dataflow has whole bytes an element in its SRAM, allowed: same, "
+                    "fp8, int8");
+}
+
 TEST_CASE("rows of an image by hand") {
   const Product product = rows_of(small_convolution());
   // In units of rows and channels: two samples of 8 rows, 6 filters, 4 channels of 9 terms.

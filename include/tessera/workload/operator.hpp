@@ -69,6 +69,7 @@ struct Operator {
   std::int64_t bytes_written = 0;
   Time host_time = 0;            ///< host: how long, whatever the cost model
   Convolution convolution = {};  ///< gemm
+  std::int64_t scale_bytes = 0;  ///< gemm: of bytes_read, what comes with the numbers of its operands
 
   friend bool operator==(const Operator&, const Operator&) = default;
 };

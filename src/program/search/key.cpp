@@ -29,10 +29,11 @@ class Hash {
   }
   // By their members, each of them bound: one that is added does not compile until somebody has decided about it here.
   Hash& operator<<(const workload::Operator& op) {
-    const auto& [kind, name, datatype, batch, m, n, k, visible, flops, read, written, host, convolution] = op;
+    const auto& [kind, name, datatype, batch, m, n, k, visible, flops, read, written, host, convolution, scales] = op;
     all(kind, datatype, batch, m, n, k, visible, flops, read, written, host);
     const auto& [height, width, out_height, out_width, window_height, window_width, stride, pad, dilation] =
         convolution;
+    if (scales > 0) *this << scales;
     if (!convolution.is_one()) return *this;
     return all(height, width, out_height, out_width, window_height, window_width, stride, pad, dilation);
   }

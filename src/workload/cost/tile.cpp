@@ -85,7 +85,9 @@ const config::Schema<DatatypeRates>& datatype_schema() {
   static const config::Schema<DatatypeRates> schema = [] {
     config::Schema<DatatypeRates> s("cost.tile.products",
                                     "GEMMs with operands of one datatype, where it has rates of its own.");
-    s.choice("datatype", &DatatypeRates::datatype, datatype_names(), "of the operands");
+    std::vector<std::string> names = datatype_names();
+    names.emplace_back("fp4");
+    s.choice("datatype", &DatatypeRates::datatype, names, "of the operands");
     add_rates(s);
     return s;
   }();
@@ -275,7 +277,7 @@ class Tile : public CostModel {
     const double area = static_cast<double>(tile.rows * tile.columns);
     if (slices > 1) return 4.0 * area;
     const std::int64_t operands = bits_per_element(op.datatype) * op.batch * (op.m * op.k + op.k * op.n) / 8;
-    const std::int64_t added_to = op.bytes_read - operands;
+    const std::int64_t added_to = op.bytes_read - operands - op.scale_bytes;
     const double moved = static_cast<double>(op.bytes_written + std::max<std::int64_t>(added_to, 0));
     return area * moved / (static_cast<double>(op.batch) * static_cast<double>(op.m) * static_cast<double>(op.n));
   }

@@ -6,8 +6,9 @@ namespace tessera::sim {
 
 Time KnownTimes::time(const workload::Operator& op, const machine::DeviceSpec& device) const {
   // Each member bound: one that is added does not compile until somebody has decided about it here.
-  const auto& [kind, name, datatype, batch, m, n, k, visible, flops, read, written, host, convolution] = op;
-  Key key{flops, read,     written,    batch, m, n, k, visible, host, device.cores, device.memory_bandwidth.value(),
+  const auto& [kind, name, datatype, batch, m, n, k, visible, flops, read, written, host, convolution, scales] = op;
+  Key key{flops, read,     written,    scales, batch,        m,
+          n,     k,        visible,    host,   device.cores, device.memory_bandwidth.value(),
           kind,  datatype, convolution};
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;

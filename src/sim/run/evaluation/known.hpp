@@ -28,8 +28,8 @@ class KnownTimes final : public workload::CostModel {
 
  private:
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                         std::int64_t, std::int64_t, Time, std::int64_t, std::int64_t, workload::OperatorKind,
-                         std::string, workload::Convolution>;
+                         std::int64_t, std::int64_t, std::int64_t, Time, std::int64_t, std::int64_t,
+                         workload::OperatorKind, std::string, workload::Convolution>;
   const workload::CostModel* cost_;
   mutable std::map<Key, Time> known_;  // nobody sees a difference
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tessera/base/error.hpp"
+
 namespace tessera::workload::dataflow {
 namespace {
 
@@ -14,6 +16,10 @@ std::int64_t rows_seen(const Convolution& of, std::int64_t begin, std::int64_t e
 
 /// Bytes of an element, from those of the whole operator.
 void set_bytes(const Operator& op, double inputs, double weights, Product& product) {
+  if (op.datatype == "fp4")
+    throw KeyError("workload.product_datatype",
+                   "\"product_datatype\": cost model dataflow has whole bytes an element in its SRAM, allowed: same, "
+                   "fp8, int8");
   product.element = bytes_per_element(op.datatype);
   const double element = real(product.element), results = real(op.batch) * real(op.m) * real(op.n);
   const double read = real(op.bytes_read), operands = element * (inputs + weights);
