@@ -53,10 +53,10 @@ OperatorSet joining_section(const Context& context) {
   OperatorSet set;
   set.whole_input = 2 * h;
   set.gathered_element = layer::gathered_element(context);
-  layer::add_linear(context, {"prediction projection", 1, context.tokens, 2 * h, h / t, layer::Linear::Gathered::input},
-                    set);
+  const layer::Linear linear{"prediction projection", 1, context.tokens, 2 * h, h / t, layer::Linear::Gathered::input};
+  layer::add_linear(context, linear, set);
   if (t > 1) add_gathering(context, set);
-  if (context.training) set.kept_input = layer::kept_operand(context, context.tokens_cut * 2 * h);
+  if (context.training) layer::keep_input(context, linear, set);
   return set;
 }
 

@@ -51,6 +51,11 @@ class DeterminismOfExperiments(Determinism):
         host = ("--set", "machine.host=[{name='host', memory_capacity='8 GB', memory_bandwidth='400 GB/s', bandwidth='5 GB/s', latency='1 us', links=[[0, 0], [1, 0]]}]")
         self.check("sharded.toml", "--set", "strategy.weight_streaming=hosts", *host, *one_stage, on=SOME)
 
+    def test_products_of_fewer_bits(self):
+        self.check("low-products.toml")
+        whole = ("--set", "strategy.tensor=1", "--set", "strategy.sequence_parallel=false", "--set", "workload.gather_operands=false")
+        self.check("low-products.toml", "--set", "strategy.data_sharding=parameters", *whole, on=SOME)
+
     def test_flows_that_share_links_on_a_wafer_with_faults(self):
         self.check("contention.toml")
 

@@ -29,6 +29,17 @@ std::int64_t held(TestJob& job, const std::string& keys, MemoryCategory category
   return at_peak(plan.program, 0, category);
 }
 
+/// All cuts are as fast.
+class AnyTime final : public program::Evaluator {
+ public:
+  program::Evaluation evaluate(const program::Program&, program::Fidelity, Communicator&) override {
+    program::Evaluation evaluation;
+    evaluation.time = 1;
+    return evaluation;
+  }
+  [[nodiscard]] int most_ranks() const override { return 1; }
+};
+
 std::string problem_of(TestJob& job, const std::string& keys) {
   try {
     static_cast<void>(job.plan(keys));
@@ -84,6 +95,69 @@ TEST_CASE("FP8: tensor ranks gather bytes, and sum numbers of two bytes") {
   CHECK(whole - sent() == 4 * 6 * 64 * 512 / 2);
 }
 
+TEST_CASE("FP8: shared experts gather bytes as a dense MLP does, and copies for the others as they are") {
+  TestJob job = job_in_fp8(2, 1);
+  workload::Model model = mixture(2, 4);
+  model.layer_kinds[1].shared_experts = 1;
+  job.model = model;
+  job.workload.sequence = 64;
+  const std::string keys = "tensor = 2\nsequence_parallel = true\n";
+  const auto sent = [&] {
+    const Plan plan = job.plan(keys);
+    job.diagnostics.throw_if_errors();
+    CHECK(program::check_program(plan.program, job.machine) == std::vector<std::string>{});
+    return static_cast<std::int64_t>(program::totals(plan.program, job.machine, 0).bytes_sent);
+  };
+  const std::int64_t whole = sent();
+  job.workload.gathers_operands = true;
+  // Six gathers of the dense layer and six of the other one, three of them of its shared expert: its input twice, the
+  // gradient of what it makes once.
+  CHECK(whole - sent() == 2 * 6 * 64 * 512 / 2);
+}
+
+TEST_CASE("FP8: what is gathered for sections that run again is gathered in bytes too") {
+  TestJob job = job_in_fp8(2, 1);
+  job.workload.sequence = 64;
+  const auto sent = [&](const std::string& more) {
+    const Plan plan = job.plan("tensor = 2\nsequence_parallel = true\n" + more);
+    job.diagnostics.throw_if_errors();
+    return static_cast<std::int64_t>(program::totals(plan.program, job.machine, 0).bytes_sent);
+  };
+  const std::string again = "recomputed_sections = [\"fc1\", \"activation\"]";
+  job.workload.gathers_operands = true;
+  // fc1 gathers its input once more in each of four layers: half of 64 x 512 numbers, a byte each.
+  CHECK(sent(again) - sent("") == 4 * 64 * 512 / 2);
+}
+
+TEST_CASE("FP8: activations at the peak are what the layers keep, by hand") {
+  TestJob job = job_in_fp8(1, 1);
+  job.model = gpt(1, 512, 8, 1024);
+  job.model.dropout = false;
+  job.workload.sequence = 64;
+  const std::int64_t whole = held(job, "", MemoryCategory::activations);
+  job.workload.product_datatype = OperandType::same;
+  // Of each of 64 tokens: casts of the inputs of QKV, projection, fc1 (512 each) and fc2 (2048) in the place of numbers
+  // of two bytes, and the core's output (512) in two bytes beside the projection's cast.
+  CHECK(held(job, "", MemoryCategory::activations) - whole == 64 * (3 * 512 + 2048) - 64 * 2 * 512);
+  // All of it again: the layer's input alone is kept, of two bytes, whatever products are in.
+  const std::string full = "recomputation = \"full\"";
+  const std::int64_t plain = held(job, full, MemoryCategory::activations);
+  job.workload.product_datatype = OperandType::fp8;
+  CHECK(plain - held(job, full, MemoryCategory::activations) == 64 * (3 * 512 + 2048) - 64 * 2 * 512);
+}
+
+TEST_CASE("FP8: units that are gathered have both casts of a layer as a buffer") {
+  TestJob job = job_in_fp8(2, 2);
+  const std::string keys = "data = 2\ndata_sharding = \"parameters\"";
+  const std::int64_t low = held(job, keys, MemoryCategory::buffers);
+  job.workload.product_datatype = OperandType::same;
+  CHECK(low - held(job, keys, MemoryCategory::buffers) == 2 * products / 4);
+  job.workload.product_datatype = OperandType::fp8;
+  job.workload.scaling = workload::Scaling::blocks;
+  // A scale of 4 B for 128 x 128 of the layer's 12 x 512 x 512.
+  CHECK(held(job, keys, MemoryCategory::buffers) - low == 2 * 4 * (12 * 512 * 512 / (128 * 128)));
+}
+
 TEST_CASE("FP8: what cannot be is refused by its key") {
   TestJob job = job_in_fp8(2, 2);
   CHECK(problem_of(job, "data = 2") == "none, or several");
@@ -103,9 +177,58 @@ TEST_CASE("FP8: what cannot be is refused by its key") {
         "workload.weight_datatype: \"weight_datatype\": in training weights are kept in the datatype, or in that of "
         "products");
   job.workload.weight_datatype = OperandType::fp8;
+  const std::string kept = "parts of parameters are kept in bf16, and weights of workload.";
   CHECK(problem_of(job, "data_sharding = \"parameters\"") ==
-        "workload.weight_datatype: \"weight_datatype\": parts of parameters are kept in the datatype: data_sharding = "
-        "\"auto\", or same");
+        "strategy.toml:1:17: " + kept + "weight_datatype in fp8, allowed: \"auto\"");
+  CHECK(problem_of(job, "weight_streaming = \"devices\"") ==
+        "strategy.toml:1:20: " + kept + "weight_datatype in fp8, allowed: \"off\"");
+  // Outside training weights are kept in the datatype of products.
+  job.workload.weight_datatype = OperandType::same;
+  job.workload.phase = workload::Phase::prompt;
+  CHECK(problem_of(job, "data_sharding = \"parameters\"") ==
+        "strategy.toml:1:17: " + kept + "product_datatype in fp8, allowed: \"auto\"");
+  job.workload.product_datatype = OperandType::fp4;
+  job.workload.gathers_operands = true;
+  job.machine.device.peak["fp4"] = FlopPerSecond{800'000'000'000'000};
+  CHECK(
+      problem_of(job, "") ==
+      "workload.gather_operands: \"gather_operands\": ranks gather whole bytes a number, and not fp4, allowed: false");
+}
+
+TEST_CASE("FP8: a search passes over cuts whose parts are kept in 16 bits") {
+  TestJob job = job_in_fp8(2, 2);
+  job.evaluator = std::make_shared<AnyTime>();
+  const auto candidates = [&] {
+    const auto table = config::parse_toml("data = 2\ndata_sharding = \"any\"", "strategy.toml", job.diagnostics);
+    const auto evaluations = job.evaluations();
+    return megatron::kind().search(*table, job.job_with(evaluations)).report->found.judged.size();
+  };
+  CHECK(candidates() == 2);
+  job.workload.weight_datatype = OperandType::fp8;
+  CHECK(candidates() == 1);
+}
+
+TEST_CASE("FP8: products in chunks move what the whole ones do") {
+  TestJob job = job_in_fp8(4, 1);
+  job.workload.sequence = 128;
+  job.workload.scaling = workload::Scaling::blocks;
+  const std::string keys = "tensor = 4\nsequence_parallel = true\nuser_buffers = true";
+  CHECK(problem_of(job, keys) ==
+        "strategy.toml:3:16: products of workload.product_datatype gather casts in chunks, allowed: false, or "
+        "workload.gather_operands = true");
+  job.workload.gathers_operands = true;
+  const Plan plan = job.plan(keys);
+  job.diagnostics.throw_if_errors();
+  CHECK(program::check_program(plan.program, job.machine) == std::vector<std::string>{});
+  // Of fc2 a chunk has 32 of 128 rows: 32 x 512 bytes in, with 4 scales of 4 B a row, a weight of 512 x 512 with 4 x 4
+  // scales, and 32 x 512 numbers of two bytes out.
+  const auto found = std::ranges::find(plan.program.operators, "fc2", &workload::Operator::name);
+  REQUIRE(found != plan.program.operators.end());
+  CHECK(found->m == 32);
+  CHECK(found->flops == 2LL * 32 * 512 * 512);
+  CHECK(found->scale_bytes == 32 * 4 * 4 + 4 * 16);
+  CHECK(found->bytes_read == 32 * 512 + 512 * 512 + found->scale_bytes);
+  CHECK(found->bytes_written == 2 * 32 * 512);
 }
 
 }  // namespace tessera::strategy

@@ -92,10 +92,50 @@ TEST_CASE("latent attention in FP8 keeps operands of a byte, but for norms' inpu
   shape.stack = &stack;
   const LayerOperators layer = transformer_layer(model_from(latent_model), shape);
   CHECK(named(layer.attention_norm.forward, "query down").datatype == "fp8");
-  CHECK(layer.attention_norm.kept() == 5 * (2 * 64 + 64 + 2 * (32 + 12)));
-  CHECK(layer.qkv.kept() == 5 * (32 + 12));
-  // The gathered tensors are transposed once more behind the second gather.
+  // Each of the two that compress has a cast of the norm's output.
+  CHECK(layer.attention_norm.kept() == 5 * (2 * 64 + 2 * 64 + 2 * (32 + 12)));
+  // What is gathered in 16 bits is kept so, and cast transposed behind the second gather.
+  CHECK(layer.qkv.kept() == 2 * 5 * (32 + 12));
   CHECK(named(layer.qkv.weight_gradient, "query up transpose").bytes_read == 2 * 10 * 32);
+  stack.gathers_operands = true;
+  CHECK(transformer_layer(model_from(latent_model), shape).qkv.kept() == 5 * (32 + 12));
+}
+
+TEST_CASE("latent attention in FP8 without a rank of queries: the hidden elements have three readers") {
+  std::string direct = latent_model;
+  direct.replace(direct.find("query_rank = 32"), 15, "query_rank = 0");
+  Stack stack;
+  stack.product_datatype = OperandType::fp8;
+  LayerShape shape = shape_of(1);
+  shape.stack = &stack;
+  // 10 tokens: the norm's input and a cast of its output; what is compressed, before its norm and as a cast behind it;
+  // another cast of the norm's output, which queries come from.
+  const LayerOperators whole = transformer_layer(model_from(direct), shape);
+  CHECK(whole.attention_norm.kept() == 10 * (2 * 64 + 64 + 2 * 12));
+  CHECK(whole.qkv.kept() == 10 * (64 + 12));
+  // Tensor ranks that gather it in 16 bits keep it so.
+  shape = shape_of(2);
+  shape.stack = &stack;
+  CHECK(transformer_layer(model_from(direct), shape).qkv.kept() == 2 * 5 * (64 + 12));
+}
+
+TEST_CASE("latent attention: products with weights that are absorbed have operands as all linear layers") {
+  Stack stack;
+  stack.product_datatype = OperandType::fp8;
+  LayerShape shape = shape_of(2);
+  shape.sequence_parallel = false;
+  shape.phase = Phase::generation;
+  shape.sequence = 1;
+  shape.context = 7;
+  shape.micro_batch = 3;
+  shape.stack = &stack;
+  const LayerOperators layer = transformer_layer(model_from(latent_model), shape);
+  // Queries of 2 heads and 3 tokens, 16 elements each, and 2 matrices of 16 x 12; then 12 elements and 12 x 20.
+  CHECK(named(layer.qkv.forward, "query absorption cast").bytes_read == 2 * 2 * 3 * 16);
+  CHECK(named(layer.qkv.forward, "query absorption").datatype == "fp8");
+  CHECK(named(layer.qkv.forward, "query absorption").bytes_read == 2 * (3 * 16 + 16 * 12));
+  CHECK(named(layer.qkv.forward, "query absorption").bytes_written == 2 * 2 * 3 * 12);
+  CHECK(named(layer.attention_core.forward, "value expansion").bytes_read == 2 * (3 * 12 + 12 * 20));
 }
 
 TEST_CASE("latent attention without a rank of queries gathers the hidden elements too") {

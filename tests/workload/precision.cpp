@@ -34,6 +34,21 @@ TEST_CASE("operands: bytes of numbers and their scales") {
   CHECK(operand_bytes(1281, "fp4", Scaling::delayed) == 641);
   CHECK(operand_bytes(1280, "fp4", Scaling::mx) == 640 + 40);
   CHECK(operand_bytes(1280, "bf16", Scaling::mx) == 2560);
+  // Of weights blocks are 128 x 128: a matrix of 256 x 384 has 2 x 3 of them.
+  CHECK(weight_operand_bytes(256 * 384, "fp8", Scaling::blocks) == 256 * 384 + 4 * 6);
+  CHECK(weight_operand_bytes(256 * 384, "fp8", Scaling::mx) == 256 * 384 + 256 * 384 / 32);
+  CHECK(weight_operand_bytes(256 * 384, "fp8", Scaling::current) == 256 * 384);
+}
+
+TEST_CASE("FP8: blocks have a scale for 128 numbers of the input and one for 128 x 128 of the weight") {
+  Stack stack = in_fp8();
+  stack.scaling = Scaling::blocks;
+  const OperatorSet set = layer_with(stack).projection;
+  constexpr std::int64_t tokens = rows * h + 4 * rows * 48, weight = h * h + 4 * 48 * 48;  // 6144 = 48 x 128
+  CHECK(set.forward[1].bytes_read == tokens + weight);
+  CHECK(set.input_gradient[1].bytes_read == tokens + weight);
+  CHECK(set.weight_gradient[0].bytes_read == 2 * tokens + 4 * h * h);
+  CHECK(set.kept_input == tokens);
 }
 
 TEST_CASE("FP8: a linear layer casts its input and its output's gradient, each either way, once") {
@@ -87,9 +102,13 @@ TEST_CASE("FP8: scales of the tensor itself read it once more; weights are cast 
   LayerShape shape = shape_with(stack);
   shape.casts_weights = true;
   const OperatorSet gathered = transformer_layer(model_named("megatron-22b.toml"), shape).projection;
+  // As they are for the forward product, and transposed when they are gathered again for the backward pass.
   CHECK(gathered.forward[0].name == "projection weight cast");
-  CHECK(gathered.forward[0].bytes_read == 2 * h * h);
-  CHECK(gathered.forward[0].bytes_written == 2 * h * h);
+  CHECK(gathered.input_gradient[0].name == "projection weight transpose");
+  for (const Operator& cast : {gathered.forward[0], gathered.input_gradient[0]}) {
+    CHECK(cast.bytes_read == 2 * h * h);
+    CHECK(cast.bytes_written == h * h);
+  }
 }
 
 TEST_CASE("FP8: what tensor ranks gather is cast in between, or before") {
@@ -104,6 +123,11 @@ TEST_CASE("FP8: what tensor ranks gather is cast in between, or before") {
   CHECK(named(layer.qkv.forward, "qkv cast").bytes_read == 2 * rows * h);
   CHECK(named(layer.qkv.forward, "qkv cast").bytes_written == rows * h);
   CHECK(named(layer.qkv.weight_gradient, "qkv transpose").bytes_read == 2 * rows * h);
+  CHECK(named(layer.qkv.weight_gradient, "qkv transpose").bytes_written == rows * h);
+  // The gradient is gathered once: one kernel casts all of it either way.
+  CHECK(names_of(layer.projection.input_gradient) == Names{"projection gradient cast", "projection dgrad"});
+  CHECK(layer.projection.input_gradient[0].bytes_read == 2 * rows * h);
+  CHECK(layer.projection.input_gradient[0].bytes_written == 2 * rows * h);
   // Before it: the rank's own two tokens are cast, and bytes are gathered and transposed.
   stack.gathers_operands = true;
   layer = transformer_layer(model, shape);
@@ -111,7 +135,7 @@ TEST_CASE("FP8: what tensor ranks gather is cast in between, or before") {
   CHECK(named(layer.qkv.forward, "qkv cast").bytes_read == 2 * 2 * h);
   CHECK(named(layer.qkv.weight_gradient, "qkv transpose").bytes_read == rows * h);
   CHECK(named(layer.projection.input_gradient, "projection gradient cast").bytes_read == 2 * 2 * h);
-  CHECK(named(layer.projection.input_gradient, "projection gradient transpose").bytes_written == rows * h);
+  CHECK(named(layer.projection.weight_gradient, "projection gradient transpose").bytes_written == rows * h);
 }
 
 TEST_CASE("inference: weights of fewer bits are read so, and products of fewer bits cast their input") {

@@ -15,7 +15,8 @@ enum class Scaling {
   delayed,  ///< one a tensor, from its largest numbers in iterations before (Transformer Engine, DelayedScaling)
   current,  ///< one a tensor, from itself: it is read once more before it is cast (Transformer Engine,
             ///< Float8CurrentScaling)
-  blocks,   ///< one of 4 B for 128 numbers in a row, or 128 x 128 of weights (DeepSeek-AI 2024, section 3.3.2)
+  blocks,   ///< one of 4 B for 128 numbers in a row, of weights for 128 x 128 (DeepSeek-AI 2024, arXiv 2412.19437,
+            ///< section 3.3.2)
   mx,       ///< one of 1 B for 32 numbers in a row (OCP Microscaling Formats 1.0)
 };
 
@@ -29,16 +30,18 @@ struct Precision {
   bool gathers_operands = false;  ///< with sequence parallelism operands are cast before they are gathered
 
   [[nodiscard]] bool has_low_products(const std::string& datatype) const {
-    return product_datatype != OperandType::same && products() != datatype;
+    return product_datatype != OperandType::same && operand_datatype() != datatype;
   }
   [[nodiscard]] bool has_own_weights() const { return weight_datatype != OperandType::same; }
   /// The name of the datatype of operands, where they have their own.
-  [[nodiscard]] std::string products() const { return name_of(product_datatype); }
-  /// Of weights of linear layers.
-  [[nodiscard]] std::string kept_weights(const std::string& datatype, bool training) const;
+  [[nodiscard]] std::string operand_datatype() const { return name_of(product_datatype); }
+  /// That weights of linear layers are kept in.
+  [[nodiscard]] std::string kept_weight_datatype(const std::string& datatype, bool training) const;
 };
 
-/// B of so many numbers with their scales, where these are a part of them.
+/// B of so many numbers of an activation, or of its gradient, with their scales, where these are a part of them.
 [[nodiscard]] std::int64_t operand_bytes(std::int64_t elements, const std::string& datatype, Scaling scaling);
+/// The same of weights. Of blocks, that those at an edge have fewer numbers is not counted.
+[[nodiscard]] std::int64_t weight_operand_bytes(std::int64_t elements, const std::string& datatype, Scaling scaling);
 
 }  // namespace tessera::workload

@@ -87,6 +87,10 @@ struct OperatorSet {
   std::vector<Operator> weight_gradient;  ///< empty outside training
   std::int64_t kept_input = 0;            ///< activation bytes: the section's own input, kept until its backward part
   std::int64_t kept_inside = 0;  ///< activation bytes kept by the operators inside; free when the section is recomputed
+  /// The same of its input as it comes, which it needs to run again where `kept_input` is of casts; -1: kept_input is.
+  std::int64_t input_to_run_again = -1;
+  /// Of a parallel block's MLP: it is that of `qkv`, which has it already where that runs again too.
+  bool shares_input = false;
   /// Of linear layers that share their input: without sequence parallelism each sums its own over the tensor ranks.
   int input_gradients = 1;
   /// Elements of a token that a column-parallel section takes whole: gathered before it under sequence parallelism, and
@@ -108,6 +112,9 @@ struct OperatorSet {
 
   [[nodiscard]] std::int64_t backward_gathers() const { return gathered_again < 0 ? whole_input : gathered_again; }
   [[nodiscard]] std::int64_t backward_sums() const { return summed_gradient < 0 ? whole_input : summed_gradient; }
+  [[nodiscard]] std::int64_t kept_to_run_again() const {
+    return input_to_run_again < 0 ? kept_input : input_to_run_again;
+  }
   [[nodiscard]] std::int64_t kept() const { return kept_input + kept_inside; }
   [[nodiscard]] bool empty() const { return forward.empty(); }
 
@@ -231,10 +238,13 @@ struct Recomputed {
 [[nodiscard]] std::string problem_of(const Recomputed& recomputed, const LayerFields& kind);
 
 /// Bytes of activations that each section keeps per micro-batch on this rank. One that runs again keeps nothing, but
-/// for its input where the section before it does not run again. Behind one that drops its output, another one keeps
-/// no input.
+/// for its input, as it comes, where the section before it does not run again. Behind one that drops its output,
+/// another one keeps no input.
 [[nodiscard]] std::array<std::int64_t, LayerOperators::section_count> kept_bytes(const LayerOperators& layer,
                                                                                  const Recomputed& recomputed);
+/// Bytes of activations that each section makes again before the backward pass, beside those.
+[[nodiscard]] std::array<std::int64_t, LayerOperators::section_count> made_again_bytes(const LayerOperators& layer,
+                                                                                       const Recomputed& recomputed);
 /// The sum: everything; without the inside of the attention core (selective); the input of the layer alone (full; 1/t
 /// of it under sequence parallelism).
 [[nodiscard]] std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recomputation);

@@ -29,8 +29,8 @@ void add_predictions(const Cut& cut, std::int64_t modules, DeviceState& state) {
     const auto shape = cut.layer_shape(workload::prediction_kind(*cut.model), 0);
     add(state, workload::prediction_parameters(*cut.model, shape));
     const workload::ParameterShare products = workload::prediction_products(*cut.model, shape);
-    state.products_dense += products.sharded + products.replicated;
-    state.products_expert += products.expert;
+    state.linear_dense += products.sharded + products.replicated;
+    state.linear_expert += products.expert;
   }
 }
 
@@ -41,8 +41,8 @@ void add_layers(const Cut& cut, std::uint32_t stage, DeviceState& state) {
       const auto shape = cut.layer_shape(workload::kind_of(*cut.model, i), 0);
       add(state, workload::layer_parameters(*cut.model, shape));
       const workload::ParameterShare products = workload::product_weights(*cut.model, shape);
-      state.products_dense += products.sharded + products.replicated;
-      state.products_expert += products.expert;
+      state.linear_dense += products.sharded + products.replicated;
+      state.linear_expert += products.expert;
     }
     add_predictions(cut, cut.predictions(stage, chunk), state);
   }
@@ -121,7 +121,7 @@ std::int64_t cast_buffers(const Cut& cut) {
   std::int64_t most = 0;
   for (std::uint32_t kind = 0; kind < workload::layer_kinds(*cut.model); ++kind)
     most = std::max(most, workload::product_weights(*cut.model, cut.layer_shape(kind, 0)).total());
-  return 2 * workload::operand_bytes(most, workload.products(), workload.scaling);
+  return 2 * workload::weight_operand_bytes(most, workload.operand_datatype(), workload.scaling);
 }
 
 }  // namespace
@@ -177,14 +177,15 @@ namespace {
 /// either way; where units are gathered these are buffers.
 std::int64_t weight_bytes(const Cut& cut, const DeviceState& state) {
   const Workload& workload = *cut.workload;
-  const std::string kept = workload.kept_weights(workload.datatype, cut.training());
+  const std::string kept = workload.kept_weight_datatype(workload.datatype, cut.training());
   const bool is_cast = cut.training() && workload.has_low_products(workload.datatype);
-  const std::int64_t casts =
-      is_cast ? 2 * workload::operand_bytes(state.products(), workload.products(), workload.scaling) : 0;
+  const std::int64_t casts = is_cast ? 2 * workload::weight_operand_bytes(state.linear_weights(),
+                                                                          workload.operand_datatype(), workload.scaling)
+                                     : 0;
   if (cut.options.shards_parameters()) return cut.element() * state.held;
   if (kept == workload.datatype) return cut.element() * state.held + casts;
-  const std::int64_t others = cut.element() * (state.held - state.products());
-  return others + (is_cast ? casts : workload::operand_bytes(state.products(), kept, workload.scaling));
+  const std::int64_t others = cut.element() * (state.held - state.linear_weights());
+  return others + (is_cast ? casts : workload::weight_operand_bytes(state.linear_weights(), kept, workload.scaling));
 }
 
 program::HeldState held_state(const Cut& cut, const DeviceState& state) {

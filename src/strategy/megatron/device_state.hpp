@@ -8,13 +8,13 @@ namespace tessera::strategy::megatron {
 
 /// Of one device of a stage.
 struct DeviceState {
-  std::int64_t layers = 0;      ///< of the stage, modules that predict further ahead among them
-  std::int64_t dense = 0;       ///< parameters apart from those of experts
-  std::int64_t expert = 0;      ///< parameters of experts
-  std::int64_t replicated = 0;  ///< of the dense ones, those that every tensor rank holds alike
-  std::int64_t partial = 0;     ///< of the replicated, those that see the heads of one rank alone
-  std::int64_t edge = 0;        ///< of the dense ones, those of embedding and head
-  std::int64_t products_dense = 0, products_expert = 0;  ///< weights of linear layers among them
+  std::int64_t layers = 0;                           ///< of the stage, modules that predict further ahead among them
+  std::int64_t dense = 0;                            ///< parameters apart from those of experts
+  std::int64_t expert = 0;                           ///< parameters of experts
+  std::int64_t replicated = 0;                       ///< of the dense ones, those that every tensor rank holds alike
+  std::int64_t partial = 0;                          ///< of the replicated, those that see the heads of one rank alone
+  std::int64_t edge = 0;                             ///< of the dense ones, those of embedding and head
+  std::int64_t linear_dense = 0, linear_expert = 0;  ///< weights of linear layers among them
   std::int64_t tied = 0;  ///< embedding that the first and the last stage both hold; 0: none or one stage
   std::int64_t updated_dense = 0, updated_expert = 0;  ///< whose optimizer state it holds
   std::int64_t held = 0;                               ///< whose weights it holds: all of its share, or what is updated
@@ -23,7 +23,7 @@ struct DeviceState {
   std::int64_t buffers = 0;                            ///< B
 
   [[nodiscard]] std::int64_t parameters() const { return dense + expert; }
-  [[nodiscard]] std::int64_t products() const { return products_dense + products_expert; }
+  [[nodiscard]] std::int64_t linear_weights() const { return linear_dense + linear_expert; }
   [[nodiscard]] std::int64_t updated() const { return updated_dense + updated_expert; }
 };
 

@@ -20,14 +20,17 @@ void over_expert_ranks(Writer& writer, const LayerFields& layer, CollectiveKind 
                     Activity::tensor_communication, label);
 }
 
+/// Into a half of the shared experts, which are linear layers as those of a dense MLP.
+void gather_shared(Writer& writer, const LayerFields& layer, const workload::OperatorSet& half) {
+  if (layer.shared_experts > 0)
+    gather_whole(writer, writer.cut().model->hidden, half.gathered_element, "expert all-gather");
+}
+
 /// Into the column-parallel half of the experts, or backwards out of the row-parallel one.
-void gather(Writer& writer, const LayerFields& layer) {
-  const Cut& cut = writer.cut();
-  if (!cut.uses_sequence_parallelism()) return;
-  over_expert_ranks(writer, layer, CollectiveKind::all_gather, "expert all-gather");
-  if (layer.shared_experts > 0) {
-    writer.tensor_collective(CollectiveKind::all_gather, cut.model->hidden, "expert all-gather");
-  }
+void gather(Writer& writer, const LayerFields& layer, const workload::OperatorSet& half) {
+  if (writer.cut().uses_sequence_parallelism())
+    over_expert_ranks(writer, layer, CollectiveKind::all_gather, "expert all-gather");
+  gather_shared(writer, layer, half);
 }
 
 /// Out of the row-parallel half, or backwards out of the column-parallel one.
@@ -47,7 +50,7 @@ void experts_forward(Writer& writer, const LayerFields& kind, const workload::La
   run_forward(writer, layer.router, activity);
   run_forward(writer, layer.dispatch, activity);
   send_to_experts(writer, kind, "expert dispatch");
-  gather(writer, kind);
+  gather(writer, kind, layer.fc1);
   run_forward(writer, layer.fc1, activity);
   run_forward(writer, layer.activation, activity);
   run_forward(writer, layer.fc2, activity);
@@ -58,20 +61,23 @@ void experts_forward(Writer& writer, const LayerFields& kind, const workload::La
 
 namespace {
 
+/// Of the input of shared experts a rank has kept its own tokens; what was sent to the others it has whole.
+void first_weight_gradient(Writer& writer, const LayerFields& kind, const workload::LayerOperators& layer) {
+  gather_shared(writer, kind, layer.fc1);
+  writer.run(layer.fc1.weight_gradient, Activity::backward);
+}
+
 void backward(Writer& writer, const LayerFields& kind, const workload::LayerOperators& layer,
               bool has_weight_gradients) {
-  const auto weights = [&](const workload::OperatorSet& set) {
-    if (has_weight_gradients) writer.run(set.weight_gradient, Activity::backward);
-  };
   plain_backward(writer, layer.combine);
   send_to_experts(writer, kind, "expert combine");
-  gather(writer, kind);
+  gather(writer, kind, layer.fc2);
   run_input_gradient(writer, layer.fc2);
-  weights(layer.fc2);
+  if (has_weight_gradients) writer.run(layer.fc2.weight_gradient, Activity::backward);
   plain_backward(writer, layer.activation);
   run_input_gradient(writer, layer.fc1);
   reduce(writer, kind);
-  weights(layer.fc1);
+  if (has_weight_gradients) first_weight_gradient(writer, kind, layer);
   send_from_experts(writer, kind, "expert dispatch");
   plain_backward(writer, layer.dispatch);
   plain_backward(writer, layer.router);
@@ -87,9 +93,9 @@ void experts_input_gradient(Writer& writer, const LayerFields& kind, const workl
   backward(writer, kind, layer, false);
 }
 
-void experts_weight_gradient(Writer& writer, const workload::LayerOperators& layer) {
+void experts_weight_gradient(Writer& writer, const LayerFields& kind, const workload::LayerOperators& layer) {
   writer.run(layer.fc2.weight_gradient, Activity::backward);
-  writer.run(layer.fc1.weight_gradient, Activity::backward);
+  first_weight_gradient(writer, kind, layer);
 }
 
 }  // namespace tessera::strategy::megatron

@@ -13,6 +13,7 @@ void experts_forward(Writer& writer, const workload::LayerFields& kind, const wo
 void experts_backward(Writer& writer, const workload::LayerFields& kind, const workload::LayerOperators& layer);
 /// Its two parts: all but the weight gradients of the experts' products, and these.
 void experts_input_gradient(Writer& writer, const workload::LayerFields& kind, const workload::LayerOperators& layer);
-void experts_weight_gradient(Writer& writer, const workload::LayerOperators& layer);
+/// Under sequence parallelism the input of shared experts is gathered again for the latter.
+void experts_weight_gradient(Writer& writer, const workload::LayerFields& kind, const workload::LayerOperators& layer);
 
 }  // namespace tessera::strategy::megatron

@@ -115,7 +115,7 @@ std::vector<Part> parts_of(const LayerOperators& layer, const workload::LayerFie
         [&](Writer& writer, Activity activity) { experts_forward(writer, kind, layer, activity); },
         {[&](Writer& writer) { experts_backward(writer, kind, layer); },
          [&](Writer& writer) { experts_input_gradient(writer, kind, layer); },
-         [&](Writer& writer) { experts_weight_gradient(writer, layer); }});
+         [&](Writer& writer) { experts_weight_gradient(writer, kind, layer); }});
   } else {
     column(&LayerOperators::fc1);
     plain(&LayerOperators::activation);
@@ -134,11 +134,11 @@ class LayerPasses {
       : parts_(parts_of(layer, cut.kind(kind), style)), recomputed_(recomputed) {
     const auto sections = layer.in_order();
     const auto kept = workload::kept_bytes(layer, recomputed_);
-    for (std::size_t i = 0; i < sections.size(); ++i) {
-      kept_ += kept[i];
-      made_again_[i] = sections[i]->kept() - kept[i];
-      if (sections[i]->whole_input == 0) gathered_before_[i] = sections[i]->backward_gathers();
-    }
+    kept_ = std::accumulate(kept.begin(), kept.end(), std::int64_t{0});
+    made_again_ = workload::made_again_bytes(layer, recomputed_);
+    for (std::size_t i = 0; i < sections.size(); ++i)
+      if (sections[i]->whole_input == 0)
+        gathered_before_[i] = {sections[i]->backward_gathers(), sections[i]->gathered_element};
     for (const Part& part : parts_)
       for (std::size_t i = part.first; part.backward.weight_gradient && i <= part.last; ++i)
         if (std::ranges::any_of(sections[i]->weight_gradient, is_product) && !is_router(i))
@@ -206,8 +206,8 @@ class LayerPasses {
 
   /// Where parts that run again begin with one whose input an earlier one had whole.
   void gather_before(Writer& writer, std::size_t part) const {
-    if (writer.cut().uses_sequence_parallelism())
-      writer.tensor_collective(CollectiveKind::all_gather, gathered_before_[parts_[part].first], "tensor all-gather");
+    const auto& [width, element] = gathered_before_[parts_[part].first];
+    gather_whole(writer, width, element, "tensor all-gather");
   }
 
   /// Bytes of parts begin to end - 1.
@@ -221,7 +221,8 @@ class LayerPasses {
   workload::Recomputed recomputed_;
   std::int64_t kept_ = 0;
   std::int64_t for_weights_ = 0;  ///< B, from the input gradients to the weight gradients
-  std::array<std::int64_t, LayerOperators::section_count> made_again_{}, gathered_before_{};
+  std::array<std::int64_t, LayerOperators::section_count> made_again_{};
+  std::array<std::pair<std::int64_t, std::int64_t>, LayerOperators::section_count> gathered_before_{};
 };
 
 Style style_of(program::Program& program, const Cut& cut) {

@@ -48,9 +48,7 @@ void input_gradient_and_reduce(Writer& writer, const workload::OperatorSet& set)
 
 /// Of what a section takes whole, so many elements of each token; none: nothing.
 void gather_part(Writer& writer, const workload::OperatorSet& set, std::int64_t width) {
-  const Cut& cut = writer.cut();
-  if (cut.uses_sequence_parallelism())
-    writer.tensor_collective(CollectiveKind::all_gather, width, "tensor all-gather", set.gathered_element);
+  gather_whole(writer, width, set.gathered_element, "tensor all-gather");
 }
 
 void backward_in_turn(Writer& writer, const workload::OperatorSet& set) {
@@ -75,6 +73,11 @@ void backward_beside(Writer& writer, const workload::OperatorSet& set) {
 bool has_beside_stream(const Cut& cut) {
   return cut.training() && cut.options.tensor > 1 && cut.options.overlap_tensor_communication && !cut.uses_kernels() &&
          !cut.is_two_dimensional() && !cut.splits_backward();  // those run on the main stream alone
+}
+
+void gather_whole(Writer& writer, std::int64_t width, std::int64_t element, const char* label) {
+  if (writer.cut().uses_sequence_parallelism())
+    writer.tensor_collective(CollectiveKind::all_gather, width, label, element);
 }
 
 void plain_backward(Writer& writer, const workload::OperatorSet& set) {

@@ -19,6 +19,9 @@ void column_input_gradient(Writer& writer, const workload::OperatorSet& set);
 void column_weight_gradient(Writer& writer, const workload::OperatorSet& set);
 void row_input_gradient(Writer& writer, const workload::OperatorSet& set);
 void row_weight_gradient(Writer& writer, const workload::OperatorSet& set);
+/// Before what reads so many elements of each token whole, under sequence parallelism; 0: nothing. `element`: B of one
+/// on the way, 0: as an activation.
+void gather_whole(Writer& writer, std::int64_t width, std::int64_t element, const char* label);
 /// Input gradient, then weight gradient: what is not cut, or not a linear layer.
 void plain_backward(Writer& writer, const workload::OperatorSet& set);
 

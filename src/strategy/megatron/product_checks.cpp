@@ -16,6 +16,7 @@ class ProductChecker {
   void check_gate();
   void check_user_buffers();
   void check_precision();
+  void check_kept_weights();
   void check_layers();
   void check_latent();
   void check_mixers();
@@ -80,6 +81,17 @@ void ProductChecker::check_user_buffers() {
     error("user_buffers", "workload.gated_linears = \"separate\" has two products, allowed: user_buffers = false");
 }
 
+/// Layers that are gathered, or stream in, come from parts in the datatype. A search passes over such cuts.
+void ProductChecker::check_kept_weights() {
+  const Workload& workload = job_.workload;
+  const std::string kept = workload.kept_weight_datatype(workload.datatype, cut_.training());
+  if (kept == workload.datatype || !(options_.shards_parameters() || options_.streams_weights())) return;
+  const bool streams = options_.streams_weights();
+  error(streams ? "weight_streaming" : "data_sharding",
+        "parts of parameters are kept in {}, and weights of workload.{} in {}, allowed: \"{}\"", workload.datatype,
+        workload.has_own_weights() ? "weight_datatype" : "product_datatype", kept, streams ? "off" : "auto");
+}
+
 /// Of operands and weights with a datatype of their own.
 void ProductChecker::check_precision() {
   const Workload& workload = job_.workload;
@@ -90,12 +102,18 @@ void ProductChecker::check_precision() {
   if (workload.has_own_weights() && cut_.training() && workload.weight_datatype != workload.product_datatype)
     refuse("weight_datatype", "in training weights are kept in the datatype, or in that of products");
   if (cut_.training() && is_low && workload.product_datatype != workload::OperandType::fp8)
-    refuse("product_datatype", "\"" + workload.products() + "\" in training, allowed: same, fp8");
-  if (is_low && job_.machine.device.peak.count(workload.products()) == 0)
-    refuse("product_datatype", "device " + job_.machine.device.name + " states no peak for " + workload.products());
-  if (workload.has_own_weights() && options_.shards_parameters())
-    refuse("weight_datatype", "parts of parameters are kept in the datatype: data_sharding = \"auto\", or same");
+    refuse("product_datatype", "\"" + workload.operand_datatype() + "\" in training, allowed: same, fp8");
+  if (is_low && job_.machine.device.peak.count(workload.operand_datatype()) == 0)
+    refuse("product_datatype",
+           "device " + job_.machine.device.name + " states no peak for " + workload.operand_datatype());
+  check_kept_weights();
   if (!is_low) return;
+  if (workload.gathers_operands && workload.product_datatype == workload::OperandType::fp4)
+    refuse("gather_operands", "ranks gather whole bytes a number, and not fp4, allowed: false");
+  if (cut_.uses_user_buffers() && !workload.gathers_operands)
+    error("user_buffers",
+          "products of workload.product_datatype gather casts in chunks, allowed: false, or workload.gather_operands = "
+          "true");
   if (cut_.is_two_dimensional())
     error("tensor_rows",
           "operands of workload.product_datatype are not cut in two dimensions, allowed: tensor_rows = 1");

@@ -62,10 +62,11 @@ void read_by_host(Writer& writer, const char* number) {
 void cast_weights(Writer& writer, const DeviceState& state) {
   const Workload& workload = *writer.cut().workload;
   if (!workload.has_low_products(workload.datatype) || workload.has_own_weights()) return;
-  const std::int64_t cast = workload::operand_bytes(state.products(), workload.products(), workload.scaling);
+  const std::int64_t cast =
+      workload::weight_operand_bytes(state.linear_weights(), workload.operand_datatype(), workload.scaling);
   writer.run(
       {workload::streaming(workload::OperatorKind::copy, "weight casts",
-                           Bytes{writer.cut().element() * state.products()}, Bytes{2 * cast}, workload.datatype)},
+                           Bytes{writer.cut().element() * state.linear_weights()}, Bytes{2 * cast}, workload.datatype)},
       Activity::optimizer);
 }
 
@@ -74,13 +75,14 @@ void cast_weights(Writer& writer, const DeviceState& state) {
 void gather_weights(Writer& writer, const GatheredWeights& weights) {
   const Cut& cut = writer.cut();
   const Workload& workload = *cut.workload;
-  const bool is_low = workload.kept_weights(workload.datatype, true) != workload.datatype;
-  const std::int64_t low = is_low ? weights.products : 0;
+  // Linear layers' that are kept as casts are gathered as one of the two.
+  const std::string kept = workload.kept_weight_datatype(workload.datatype, true);
+  const std::int64_t casts = kept == workload.datatype ? 0 : weights.products;
   const auto gather = [&](std::int64_t parameters, std::int64_t element) {
     writer.holder_collective(CollectiveKind::all_gather, weights.over, parameters, element, "weight all-gather");
   };
-  gather(weights.parameters - low, cut.element());
-  gather(low, 1);
+  gather(weights.parameters - casts, cut.element());
+  gather(casts, workload::bytes_per_element(kept));
 }
 
 bool has_gradient_stream(const Cut& cut) {
@@ -124,8 +126,8 @@ void write_update(Writer& writer, const DeviceState& state) {
   // Parts that are padded unit by unit, in groups that the stream of their reductions does not use.
   const std::int64_t dense = has_parts ? state.updated_dense * cut.options.shards() : state.dense;
   const std::int64_t expert = has_parts ? state.updated_expert * cut.expert_shards() : state.expert;
-  gather_weights(writer, {has_parts ? dense_beside : dense_holders, dense, state.products_dense});
-  gather_weights(writer, {has_parts ? expert_beside : expert_holders, expert, state.products_expert});
+  gather_weights(writer, {has_parts ? dense_beside : dense_holders, dense, state.linear_dense});
+  gather_weights(writer, {has_parts ? expert_beside : expert_holders, expert, state.linear_expert});
 }
 
 void write_reduction(Writer& beside, const std::vector<workload::ParameterShare>& layers) {

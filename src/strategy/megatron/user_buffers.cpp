@@ -28,8 +28,24 @@ class Chunks {
  private:
   void compute(std::int64_t rows, std::int64_t times) const {
     if (rows == 0 || times == 0) return;
-    const Operator one = workload::gemm(product_.name, product_.batch, rows, product_.n, product_.k, product_.datatype);
+    Operator one = product_;  // whose operands and result may be of different datatypes
+    one.m = rows;
+    one.flops = product_.flops / product_.m * rows;
+    one.bytes_read += left_operand(rows) - left_operand(product_.m);
+    one.scale_bytes += scales(rows) - scales(product_.m);
+    one.bytes_written = product_.bytes_written / product_.m * rows;
     writer_.builder().label(one.name).activity(activity_).compute(one, static_cast<std::uint32_t>(times));
+  }
+
+  /// B, with their scales.
+  [[nodiscard]] std::int64_t left_operand(std::int64_t rows) const {
+    return operand(rows, writer_.cut().workload->scaling);
+  }
+  [[nodiscard]] std::int64_t scales(std::int64_t rows) const {
+    return left_operand(rows) - operand(rows, workload::Scaling::delayed);
+  }
+  [[nodiscard]] std::int64_t operand(std::int64_t rows, workload::Scaling scaling) const {
+    return workload::operand_bytes(product_.batch * rows * product_.k, product_.datatype, scaling);
   }
 
   Writer& writer_;
@@ -47,16 +63,20 @@ void wait_for(Writer& writer, Event event, const char* label) {
   writer.builder().label(label).activity(Activity::tensor_communication).wait(event);
 }
 
-/// Operators of which the first product reads what is gathered, with what is exchanged amid them.
+/// Operators of which the first product reads what is gathered, with what is exchanged amid them. Where a cast is
+/// gathered, each rank makes its own first.
 void run_gathered(Writer& writer, const std::vector<Operator>& operators,
-                  const std::vector<workload::ExchangeStep>& exchanges, Activity activity) {
-  writer.builder().signal(chunks_gather_go);
+                  const std::vector<workload::ExchangeStep>& exchanges, bool gathers_casts, Activity activity) {
+  bool is_gathering = !gathers_casts, is_gathered = false;
+  if (is_gathering) writer.builder().signal(chunks_gather_go);
   const SectionRun run(writer, exchanges);
-  bool is_gathered = false;
   for (std::size_t at = 0; at < operators.size(); ++at) {
     run.exchange_before(at);
     const Operator& op = operators[at];
-    if (is_gathered || op.kind != workload::OperatorKind::gemm) {
+    const bool is_product = op.kind == workload::OperatorKind::gemm;
+    if (is_product && !is_gathering) writer.builder().signal(chunks_gather_go);
+    is_gathering = is_gathering || is_product;
+    if (is_gathered || !is_product) {
       writer.run({op}, activity);
       continue;
     }
@@ -117,7 +137,7 @@ program::BlockId beside_block(program::Program& program, const Cut& cut, Collect
 }  // namespace
 
 void column_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
-  run_gathered(writer, set.forward, set.exchange_steps, activity);
+  run_gathered(writer, set.forward, set.exchange_steps, set.gathered_element > 0, activity);
 }
 
 void row_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
@@ -138,7 +158,7 @@ void row_forward(Writer& writer, const workload::OperatorSet& set, Activity acti
 }
 
 void row_input_gradient(Writer& writer, const workload::OperatorSet& set) {
-  run_gathered(writer, set.input_gradient, set.gradient_exchange_steps, Activity::backward);
+  run_gathered(writer, set.input_gradient, set.gradient_exchange_steps, set.gathered_element > 0, Activity::backward);
 }
 
 std::vector<program::BlockId> beside_blocks(program::Program& program, const Cut& cut) {

@@ -45,8 +45,7 @@ void add_fused(const Context& context, const Core& core, OperatorSet& set) {
   if (!context.training) return;
   set.input_gradient.push_back(whole.backward(context));
   set.kept_inside = whole.statistics();
-  // The backward kernel reads the output too, which is the next section's input unless that keeps a cast of it.
-  if (context.low) set.kept_inside += context.element * context.tokens * context.output_width;
+  if (core_keeps_output(context)) set.kept_inside += context.element * context.tokens * context.output_width;
 }
 
 void add_unfused_forward(const Context& context, const Core& core, OperatorSet& set) {
@@ -184,6 +183,10 @@ void add_kv_cache(const Context& context, OperatorSet& set) {
   set.forward.push_back(copy);
 }
 
+Linear qkv_linear(const Context& context) {
+  return context.column_linear("qkv", 1, context.tokens, context.qkv_width() + gate_width(context));
+}
+
 OperatorSet qkv_section(const Context& context) {
   if (is_latent(context.layer)) return latent_qkv_section(context);
   const std::int64_t columns = context.qkv_width() + gate_width(context);
@@ -191,7 +194,8 @@ OperatorSet qkv_section(const Context& context) {
   const std::int64_t rotated = rotary_elements(context);
   OperatorSet set;
   set.whole_input = context.model.hidden;
-  add_linear(context, context.column_linear("qkv", 1, context.tokens, columns), set);
+  const Linear linear = qkv_linear(context);
+  add_linear(context, linear, set);
   const BiasKernels kernels = context.model.qkv_bias ? context.stack.qkv_bias_kernels : BiasKernels::none;
   if (kernels == BiasKernels::both)
     set.forward.push_back(context.stream(OperatorKind::elementwise, "qkv bias", elements + columns, elements));
@@ -205,7 +209,7 @@ OperatorSet qkv_section(const Context& context) {
   }
   if (context.layer.scaled_queries) add_query_scale(context, set);
   set.gathered_element = gathered_element(context);
-  if (context.training) set.kept_input = kept_operand(context, context.tokens_cut * context.model.hidden);
+  if (context.training) keep_input(context, linear, set);
   return set;
 }
 
@@ -220,8 +224,7 @@ OperatorSet gated_output(const Context& context) {
   if (!context.training) return set;
   set.input_gradient.push_back(context.stream(OperatorKind::fused, "output gate dgrad", 3 * elements, 2 * elements));
   // Where operands have fewer bits, fused attention keeps its output already.
-  const bool is_kept = context.low && context.shape.flash_attention;
-  set.kept_inside = context.element * (is_kept ? 1 : 2) * elements;
+  set.kept_inside = context.element * (core_keeps_output(context) ? 1 : 2) * elements;
   return set;
 }
 
@@ -260,12 +263,21 @@ OperatorSet plain_core(const Context& context) {
 
 }  // namespace
 
+bool core_keeps_output(const Context& context) {
+  const bool exchanges_heads =
+      context.shape.context_parallel > 1 && context.shape.context_exchange == ContextExchange::all_to_all;
+  return context.has_low_products && has_attention(context.layer) && context.shape.flash_attention && !exchanges_heads;
+}
+
 OperatorSet projection_section(const Context& context) {
   OperatorSet set;
   set.summed_output = context.model.hidden;
   set.gathered_element = gathered_element(context);
-  add_linear(context, context.row_linear("projection", 1, context.tokens, context.output_width), set);
-  if (context.training) set.kept_input = kept_operand(context, context.tokens * context.output_width);
+  const Linear linear = context.row_linear("projection", 1, context.tokens, context.output_width);
+  add_linear(context, linear, set);
+  if (!context.training) return set;
+  keep_input(context, linear, set);
+  if (core_keeps_output(context) && !context.layer.output_gate) set.input_to_run_again = 0;
   return set;
 }
 

@@ -127,7 +127,7 @@ Context::Context(const Model& model_in, const LayerShape& shape_in)
       dropout(training && model.dropout),
       attention_dropout(training && (model.dropout || model.attention_dropout)),
       rotary(has_attention(layer) && model.position == PositionEmbedding::rotary && layer.rotary_fraction > 0),
-      low(stack.has_low_products(shape.datatype)) {}
+      has_low_products(stack.has_low_products(shape.datatype)) {}
 
 Operator Context::gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n,
                        std::int64_t k) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "operations.hpp"
 #include "tessera/workload/transformer.hpp"
@@ -19,7 +20,8 @@ struct Linear {
   /// What tensor ranks gather under sequence parallelism: the input of a column-parallel layer, the gradient of the
   /// output of a row-parallel one.
   enum class Gathered : std::uint8_t { nothing, input, gradient } gathered = Gathered::nothing;
-  bool is_in_layer = true;  ///< Precision speaks of it
+  bool is_in_layer = true;    ///< Precision speaks of it
+  bool shares_input = false;  ///< with a linear layer before it, for which it is gathered
 };
 
 /// The shape with its defaults filled in (heads, context, expert tokens) and its sizes on this rank.
@@ -48,8 +50,10 @@ struct Context {
   bool dropout;            ///< dropout layers run
   bool attention_dropout;  ///< the one of the attention's probabilities does
   bool rotary;             ///< positions turn queries and keys
-  bool low;                ///< operands of linear layers' products have a datatype of their own
+  bool has_low_products;   ///< operands of linear layers' products have a datatype of their own
 
+  /// Attention and MLP read one norm, which is gathered once.
+  [[nodiscard]] bool shares_norm() const { return layer.parallel_block == ParallelBlock::one_norm; }
   [[nodiscard]] std::int64_t qkv_width() const { return query_width + key_width + value_width; }
   /// Keys and values stay compressed: each new token is taken to their size instead of all of them to its own.
   [[nodiscard]] bool absorbs() const { return is_latent(layer) && shape.phase == Phase::generation; }
@@ -88,8 +92,14 @@ void add_linear(const Context& context, const Linear& linear, OperatorSet& set);
 /// Puts `later`, which exchanges nothing, behind `set` forward and before it backward. Its input is not kept.
 void append(const OperatorSet& later, OperatorSet& set);
 
-/// B of so many numbers that wait as an operand of a linear layer's weight gradient.
-[[nodiscard]] std::int64_t kept_operand(const Context& context, std::int64_t elements);
+/// B that linear layers which read the same tensor keep of it for their weight gradients: the tensor as it is, for
+/// those that gather it again or take it so, and casts for the others: one of what is gathered as a cast, and one for
+/// each that gathers nothing.
+[[nodiscard]] std::int64_t kept_input(const Context& context, const std::vector<Linear>& readers);
+/// B of a linear layer's input in the activations' datatype, of this rank's own tokens where it is gathered.
+[[nodiscard]] std::int64_t input_bytes(const Context& context, const Linear& linear);
+/// Of a section whose only linear layer, or the first one, that reads its input is `linear`: what it keeps of it.
+void keep_input(const Context& context, const Linear& linear, OperatorSet& set);
 /// OperatorSet::gathered_element of sections with a linear layer.
 [[nodiscard]] std::int64_t gathered_element(const Context& context);
 
@@ -107,7 +117,11 @@ void append(const OperatorSet& later, OperatorSet& set);
   return context.layer.output_gate ? context.output_width : 0;
 }
 [[nodiscard]] OperatorSet qkv_section(const Context& context);
+[[nodiscard]] Linear qkv_linear(const Context& context);
 [[nodiscard]] OperatorSet core_section(const Context& context);
+/// The fused kernel's backward pass reads what it made, which the projection keeps unless that is a cast. Ranks that
+/// exchange heads for tokens keep it in any case, before it goes back.
+[[nodiscard]] bool core_keeps_output(const Context& context);
 /// The copy of new keys and values to where generation finds them.
 void add_kv_cache(const Context& context, OperatorSet& set);
 /// Elements of a token and layer that a cache of keys and values holds on this rank.

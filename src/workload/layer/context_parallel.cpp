@@ -314,6 +314,7 @@ OperatorSet context_parallel_core(const Context& context) {
   if (context.training) {
     set.kept_input = context.element * context.tokens * (context.query_width + 2 * context.key_width);
     set.kept_inside = 4 * context.tokens * context.shape.heads_per_rank;  // logarithms of sums of exponentials, FP32
+    if (core_keeps_output(context)) set.kept_inside += context.element * context.tokens * context.output_width;
   } else {
     add_kv_cache(context, set);
   }

@@ -47,19 +47,38 @@ void add_rotary(const Context& context, OperatorSet& set) {
   set.input_gradient.push_back(context.stream(OperatorKind::elementwise, "rotary dgrad", queries, queries));
 }
 
+/// What compresses: all read the norm's output.
+std::vector<Linear> down_linears(const Context& context) {
+  const std::int64_t h = context.model.hidden, rows = context.tokens_cut;
+  const LayerFields& layer = context.layer;
+  std::vector<Linear> linears;
+  if (layer.query_rank > 0) linears.push_back({"query down", 1, rows, h, layer.query_rank});
+  linears.push_back({"key-value down", 1, rows, h, layer.kv_rank + layer.rotary_dim});
+  return linears;
+}
+
+/// Queries without a rank of their own come from the h elements, as what compresses keys and values does.
+void add_kept_input(const Context& context, const Linear& queries, const Linear& keys, OperatorSet& set) {
+  std::vector<Linear> before, readers;
+  if (context.layer.query_rank == 0) before = down_linears(context);
+  readers = before;
+  readers.push_back(queries);
+  set.kept_input = kept_input(context, readers) - kept_input(context, before) + kept_input(context, {keys});
+  if (context.has_low_products) set.input_to_run_again = input_bytes(context, queries) + input_bytes(context, keys);
+}
+
 }  // namespace
 
 void add_compression(const Context& context, OperatorSet& set) {
   const std::int64_t h = context.model.hidden, rows = context.tokens_cut;
   const LayerFields& layer = context.layer;
   OperatorSet down;
-  if (layer.query_rank > 0) add_linear(context, {"query down", 1, rows, h, layer.query_rank}, down);
-  add_linear(context, {"key-value down", 1, rows, h, layer.kv_rank + layer.rotary_dim}, down);
+  for (const Linear& linear : down_linears(context)) add_linear(context, linear, down);
   if (context.training) {
     // The norm's output goes two ways; what a query projection of its own sends back comes from the next section.
     down.input_gradient.push_back(
         context.stream(OperatorKind::elementwise, "compression input gradient", 2 * rows * h, rows * h));
-    down.kept_inside = kept_operand(context, rows * h);
+    down.kept_inside = kept_input(context, down_linears(context));
   }
   if (layer.query_rank > 0) append(compressed_norm(context, "compressed query norm", layer.query_rank), down);
   append(compressed_norm(context, "compressed key-value norm", layer.kv_rank), down);
@@ -74,27 +93,29 @@ OperatorSet latent_qkv_section(const Context& context) {
   OperatorSet up;
   set.gathered_element = gathered_element(context);
   const auto gathered = Linear::Gathered::input;
-  add_linear(context, {"query up", 1, context.tokens, queries_from, context.query_width, gathered}, up);
+  const Linear queries{"query up", 1, context.tokens, queries_from, context.query_width, gathered};
+  const Linear keys{"key-value up", 1, context.tokens, layer.kv_rank, expanded_width(context), gathered};
+  add_linear(context, queries, up);
   if (context.absorbs()) {
-    up.forward.push_back(context.gemm("query absorption", context.shape.heads_per_rank, context.tokens, layer.kv_rank,
-                                      plain_dim(context)));
+    add_linear(context,
+               {"query absorption", context.shape.heads_per_rank, context.tokens, plain_dim(context), layer.kv_rank},
+               up);
   } else {
-    add_linear(context, {"key-value up", 1, context.tokens, layer.kv_rank, expanded_width(context), gathered}, up);
+    add_linear(context, keys, up);
   }
   add_rotary(context, set);
   set.forward.insert(set.forward.begin(), up.forward.begin(), up.forward.end());
   set.input_gradient.insert(set.input_gradient.end(), up.input_gradient.begin(), up.input_gradient.end());
   set.weight_gradient = up.weight_gradient;
-  // The h elements, where queries come from them, are kept as the input of what compresses keys and values, unless they
-  // have a cast of it.
-  const std::int64_t queries_kept = layer.query_rank > 0 || context.low ? queries_from : 0;
-  if (context.training) set.kept_input = kept_operand(context, context.tokens_cut * (queries_kept + layer.kv_rank));
+  if (context.training) add_kept_input(context, queries, keys, set);
   return set;
 }
 
 void add_expansion(const Context& context, OperatorSet& set) {
-  set.forward.push_back(context.gemm("value expansion", context.shape.heads_per_rank, context.tokens,
-                                     value_dim(context.layer), context.layer.kv_rank));
+  add_linear(context,
+             {"value expansion", context.shape.heads_per_rank, context.tokens, context.layer.kv_rank,
+              value_dim(context.layer)},
+             set);
 }
 
 std::int64_t cached_elements(const Context& context) {

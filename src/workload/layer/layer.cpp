@@ -120,11 +120,26 @@ std::array<std::int64_t, LayerOperators::section_count> kept_bytes(const LayerOp
   bool is_before_again = false;
   for (std::size_t i = 0; i < sections.size(); ++i) {
     if (sections[i]->empty()) continue;
-    const bool is_input_kept = !is_before_again || !(recomputed.again[i] || recomputed.drops_outputs);
-    kept[i] = (is_input_kept ? sections[i]->kept_input : 0) + (recomputed.again[i] ? 0 : sections[i]->kept_inside);
-    is_before_again = recomputed.again[i];
+    const bool is_again = recomputed.again[i];
+    const bool is_input_kept = !is_before_again || !(is_again || recomputed.drops_outputs);
+    const bool has_qkv_its_input = sections[i]->shares_input && recomputed.again[place_of(&LayerOperators::qkv)];
+    if (is_again && is_input_kept) kept[i] = has_qkv_its_input ? 0 : sections[i]->kept_to_run_again();
+    if (!is_again) kept[i] = (is_input_kept ? sections[i]->kept_input : 0) + sections[i]->kept_inside;
+    is_before_again = is_again;
   }
   return kept;
+}
+
+std::array<std::int64_t, LayerOperators::section_count> made_again_bytes(const LayerOperators& layer,
+                                                                         const Recomputed& recomputed) {
+  auto made = kept_bytes(layer, recomputed);
+  const auto sections = layer.in_order();
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    // Casts are made beside an input that is kept as it comes.
+    const bool is_cast_again = recomputed.again[i] && sections[i]->input_to_run_again >= 0;
+    made[i] = sections[i]->kept() - (is_cast_again ? 0 : made[i]);
+  }
+  return made;
 }
 
 std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recomputation) {

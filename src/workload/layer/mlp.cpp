@@ -16,9 +16,10 @@ constexpr std::int64_t most_single_experts = 4096;
 struct Mlp {
   std::string prefix;  ///< of the operators' names
   std::int64_t batch = 1;
-  std::int64_t rows = 0;        ///< tokens of one expert
-  std::int64_t width = 0;       ///< columns on this rank
-  std::int64_t input_kept = 0;  ///< rows of the input that are kept, of all experts
+  std::int64_t rows = 0;             ///< tokens of one expert
+  std::int64_t width = 0;            ///< columns on this rank
+  std::vector<Linear> readers = {};  ///< linear layers of earlier sections that read its input
+  bool is_routed = false;            ///< experts have their tokens gathered apart
 };
 
 void add_activation(const Context& context, const Mlp& mlp, OperatorSet& set) {
@@ -33,45 +34,59 @@ void add_activation(const Context& context, const Mlp& mlp, OperatorSet& set) {
   set.kept_input += context.element * in;
 }
 
-/// The gate and what it gates, by two linear layers that read the same input, so that its gradient has two parts.
-void add_two_linears(const Context& context, const Mlp& mlp, OperatorSet& set) {
-  for (const char* name : {"fc1", "fc1 gate"})
-    add_linear(context, context.column_linear(mlp.prefix + name, mlp.batch, mlp.rows, mlp.width), set);
+Linear of_mlp(Linear linear, const Mlp& mlp) {
+  if (mlp.is_routed) linear.gathered = Linear::Gathered::nothing;
+  return linear;
+}
+
+/// The gate and what it gates: one linear layer of twice the width, or two that read the same input.
+std::vector<Linear> first_linears(const Context& context, const Mlp& mlp) {
+  const auto linear = [&](const char* name, std::int64_t columns, bool shares_input) {
+    Linear one = of_mlp(context.column_linear(mlp.prefix + name, mlp.batch, mlp.rows, columns), mlp);
+    one.shares_input = shares_input;
+    return one;
+  };
+  const bool has_qkvs = context.shares_norm();
+  if (context.layer.gated_mlp && context.stack.separate_gate && !is_moe(context.layer))
+    return {linear("fc1", mlp.width, has_qkvs), linear("fc1 gate", mlp.width, true)};
+  return {linear("fc1", (context.layer.gated_mlp ? 2 : 1) * mlp.width, has_qkvs)};
+}
+
+/// What is kept of its input beside what earlier sections do, whose gradient has a part from each.
+void add_first_linears(const Context& context, const Mlp& mlp, OperatorSet& set) {
+  const std::vector<Linear> linears = first_linears(context, mlp);
+  for (const Linear& linear : linears) add_linear(context, linear, set);
   if (!context.training) return;
+  std::vector<Linear> readers = mlp.readers;
+  readers.insert(readers.end(), linears.begin(), linears.end());
+  set.kept_input += kept_input(context, readers) - kept_input(context, mlp.readers);
+  if (context.has_low_products) set.input_to_run_again = input_bytes(context, linears.front());
+  if (linears.size() == 1) return;
   const std::int64_t elements = mlp.batch * mlp.rows * context.model.hidden;
   set.input_gradient.push_back(
       context.stream(OperatorKind::elementwise, mlp.prefix + "fc1 input gradient", 2 * elements, elements));
   set.input_gradients = 2;
 }
 
-/// Experts have their tokens gathered apart.
-Linear of_mlp(Linear linear, const Mlp& mlp) {
-  if (!mlp.prefix.empty()) linear.gathered = Linear::Gathered::nothing;
-  return linear;
+void add_mlp(const Context& context, const Mlp& mlp, LayerOperators& layer) {
+  add_first_linears(context, mlp, layer.fc1);
+  add_activation(context, mlp, layer.activation);
+  const Linear last = of_mlp(context.row_linear(mlp.prefix + "fc2", mlp.batch, mlp.rows, mlp.width), mlp);
+  add_linear(context, last, layer.fc2);
+  if (context.training) keep_input(context, last, layer.fc2);
 }
 
-void add_mlp(const Context& context, const Mlp& mlp, LayerOperators& layer) {
-  const std::int64_t h = context.model.hidden;
-  const std::int64_t columns = (context.layer.gated_mlp ? 2 : 1) * mlp.width;
-  if (context.layer.gated_mlp && context.stack.separate_gate && !is_moe(context.layer)) {
-    add_two_linears(context, mlp, layer.fc1);
-  } else {
-    add_linear(context, of_mlp(context.column_linear(mlp.prefix + "fc1", mlp.batch, mlp.rows, columns), mlp),
-               layer.fc1);
-  }
-  add_activation(context, mlp, layer.activation);
-  add_linear(context, of_mlp(context.row_linear(mlp.prefix + "fc2", mlp.batch, mlp.rows, mlp.width), mlp), layer.fc2);
-  if (!context.training) return;
-  layer.fc1.kept_input += kept_operand(context, mlp.input_kept * h);
-  layer.fc2.kept_input += kept_operand(context, mlp.batch * mlp.rows * mlp.width);
+Linear router_linear(const Context& context) {
+  return {"router", 1, context.tokens_cut, context.model.hidden, context.layer.experts, Linear::Gathered::nothing,
+          false};
 }
 
 OperatorSet router_section(const Context& context) {
   const std::int64_t experts = context.layer.experts;
   const std::int64_t scores = 4 * context.tokens_cut * experts;  // bytes; the probabilities are FP32
   OperatorSet set;
-  add_linear(context,
-             {"router", 1, context.tokens_cut, context.model.hidden, experts, Linear::Gathered::nothing, false}, set);
+  const Linear linear = router_linear(context);
+  add_linear(context, linear, set);
   const std::string& datatype = context.shape.datatype;
   set.forward.push_back(streaming(OperatorKind::softmax, "router softmax", Bytes{scores}, Bytes{scores}, datatype));
   if (!context.training) return set;
@@ -80,7 +95,7 @@ OperatorSet router_section(const Context& context) {
   // The product adds the bias.
   if (context.layer.router_bias)
     set.weight_gradient.push_back(context.bias_gradient("router bias wgrad", context.tokens_cut * experts, experts));
-  set.kept_input = context.element * context.tokens_cut * context.model.hidden;
+  set.kept_input = kept_input(context, {linear});
   set.kept_inside = scores;
   return set;
 }
@@ -114,7 +129,7 @@ void split_products(std::vector<Operator>& operators) {
   std::vector<Operator> single;
   for (Operator op : operators) {
     const std::int64_t batch = op.kind == OperatorKind::gemm ? op.batch : 1;
-    for (std::int64_t* total : {&op.flops, &op.bytes_read, &op.bytes_written}) *total /= batch;
+    for (std::int64_t* total : {&op.flops, &op.bytes_read, &op.bytes_written, &op.scale_bytes}) *total /= batch;
     if (batch > 1) op.batch = 1;
     single.insert(single.end(), static_cast<std::size_t>(batch), op);
   }
@@ -172,7 +187,9 @@ std::int64_t mlp_elements(const Context& context) {
 }
 
 void add_dense_mlp(const Context& context, LayerOperators& layer) {
-  add_mlp(context, {"", 1, context.tokens, context.mlp_width, context.tokens_cut}, layer);
+  Mlp mlp{"", 1, context.tokens, context.mlp_width};
+  if (context.shares_norm()) mlp.readers = {qkv_linear(context)};
+  add_mlp(context, mlp, layer);
   layer.fc1.whole_input = layer.fc2.summed_output = context.model.hidden;
   layer.fc1.gathered_element = layer.fc2.gathered_element = gathered_element(context);
 }
@@ -183,7 +200,7 @@ void add_experts(const Context& context, LayerOperators& layer) {
   layer.dispatch = dispatch_section(context);
   layer.combine = combine_section(context);
   const auto [active, rows] = ActiveExperts(context);
-  add_mlp(experts, {"expert ", active, rows, experts.expert_width, active * rows}, layer);
+  add_mlp(experts, {"expert ", active, rows, experts.expert_width, {}, true}, layer);
   if (context.stack.single_experts) {
     if (active > most_single_experts)
       throw KeyError("workload.expert_products", fmt::format("\"single\" of {} experts on a device, allowed: up to {}",
@@ -192,8 +209,8 @@ void add_experts(const Context& context, LayerOperators& layer) {
     split_products(layer.fc2);
   }
   if (context.layer.shared_experts > 0) {
-    // Their input is kept already, unless they have a cast of it: it is the router's.
-    add_mlp(context, {"shared ", 1, context.tokens, context.shared_width, context.low ? context.tokens_cut : 0}, layer);
+    add_mlp(context, {"shared ", 1, context.tokens, context.shared_width, {router_linear(context)}}, layer);
+    layer.fc1.gathered_element = layer.fc2.gathered_element = gathered_element(context);
     add_shared_sum(context, layer);
   }
 }

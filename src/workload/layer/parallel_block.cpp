@@ -11,7 +11,8 @@ void share_input(const Context& context, LayerOperators& layer) {
   layer.qkv.gathered_again = layer.fc1.summed_gradient = 0;
   layer.fc1.gathered_again = layer.fc1.whole_input;
   layer.qkv.summed_gradient = layer.qkv.whole_input;
-  layer.fc1.whole_input = layer.fc1.kept_input = 0;
+  layer.fc1.whole_input = 0;
+  layer.fc1.shares_input = true;
   if (!context.training) return;
   layer.qkv.input_gradient.push_back(
       context.stream(OperatorKind::elementwise, "parallel input gradient", 2 * elements, elements));
@@ -20,8 +21,7 @@ void share_input(const Context& context, LayerOperators& layer) {
 }  // namespace
 
 void join_parallel(const Context& context, LayerOperators& layer) {
-  const bool has_one_norm = context.layer.parallel_block == ParallelBlock::one_norm;
-  if (has_one_norm) {
+  if (context.shares_norm()) {
     share_input(context, layer);
   } else {
     layer.mlp_norm = input_norm_section(context, "mlp norm");

@@ -28,8 +28,9 @@ OperatorSet input_section(const Context& context, std::int64_t columns) {
   OperatorSet set;
   set.whole_input = context.model.hidden;
   set.gathered_element = gathered_element(context);
-  add_linear(context, context.column_linear("in projection", 1, context.tokens, columns), set);
-  if (context.training) set.kept_input = kept_operand(context, context.tokens_cut * context.model.hidden);
+  const Linear linear = context.column_linear("in projection", 1, context.tokens, columns);
+  add_linear(context, linear, set);
+  if (context.training) keep_input(context, linear, set);
   return set;
 }
 
