@@ -123,4 +123,16 @@ std::string bytes_of_one(const Experiment& experiment) {
   return "weights, activations, attention, logits and messages; KV cache in " + workload.kv_cache_datatype;
 }
 
+std::string products_of_their_own(const Experiment& experiment) {
+  const strategy::Workload& workload = experiment.workload;
+  if (!looks_at(experiment.strategy, "product_datatype") || experiment.graph) return {};
+  const bool is_low = workload.has_low_products(workload.datatype);
+  const std::string products =
+      is_low ? workload.operand_datatype() + ", utilisations of the peak of " + workload.datatype : workload.datatype;
+  const std::string kept =
+      workload.kept_weight_datatype(workload.datatype, workload.phase == workload::Phase::training);
+  if (kept != workload.datatype) return products + "; weights in " + kept;
+  return is_low ? products : "";
+}
+
 }  // namespace tessera::experiment

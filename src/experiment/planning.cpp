@@ -63,6 +63,8 @@ void write_program(const Table& resolved, const Table& strategy, Experiment& exp
     results::check_tables(tables_of(experiment));  // now, not when the simulation is over
     if (const std::string bytes = bytes_of_one(experiment); !bytes.empty())
       experiment.plan.description.emplace_back("in " + experiment.workload.datatype, bytes);
+    if (const std::string products = products_of_their_own(experiment); !products.empty())
+      experiment.plan.description.emplace_back("products in", products);
     sim::refuse_unrepresentable(experiment.machine, experiment.plan.program, *experiment.cost);
     // What a search has found is a plan all the same.
     if (experiment.open.empty())

@@ -253,6 +253,25 @@ TEST_CASE("training in one byte a number is refused, whatever the strategy") {
   }
 }
 
+TEST_CASE("a job whose products have a datatype of their own says so") {
+  const auto said = [](const std::string& keys) {
+    const Folder folder;
+    folder.write("x.toml",
+                 machine_text + model_text + "[strategy]\nname = \"megatron\"\ntensor = 4\n[workload]\n" + keys);
+    config::Diagnostics diagnostics;
+    const experiment::Source source = experiment::load(folder.path("x.toml"), {}, {}, diagnostics);
+    const auto built = experiment::build(*source.table, diagnostics);
+    REQUIRE(diagnostics.ok());
+    const auto& [key, value] = built->plan.description.back();
+    return key == "products in" ? value : "";
+  };
+  CHECK(said("") == "");
+  CHECK(said("product_datatype = \"fp8\"\n") == "fp8, utilisations of the peak of fp16");
+  CHECK(said("product_datatype = \"fp8\"\nweight_datatype = \"fp8\"\n") ==
+        "fp8, utilisations of the peak of fp16; weights in fp8");
+  CHECK(said("phase = \"prompt\"\nweight_datatype = \"fp4\"\n") == "fp16; weights in fp4");
+}
+
 TEST_CASE("a prompt in one byte says which bytes are in it") {
   const Folder folder;
   folder.write("x.toml",

@@ -112,6 +112,10 @@ struct Experiment {
 /// Which bytes of a job are in a datatype of one byte a number: "all of it: weights, ..."; empty where none are.
 [[nodiscard]] std::string bytes_of_one(const Experiment& experiment);
 
+/// What products and weights of linear layers are in where they have datatypes of their own, and of which peak
+/// utilisations are shares: "fp8, utilisations of the peak of bf16; weights in fp4"; empty where they do not.
+[[nodiscard]] std::string products_of_their_own(const Experiment& experiment);
+
 /// Where the key of a KeyError stands in a resolved table, or else the nearest table above it.
 [[nodiscard]] config::Location place_of(const config::Table& resolved, const std::string& key);
 
