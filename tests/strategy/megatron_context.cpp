@@ -119,6 +119,22 @@ TEST_CASE("context: what a rank sends in a prompt") {
   CHECK(at_peak(sound(job, "context_parallel = 2").program, 0, MemoryCategory::kv_cache) == times * 2 * tensor);
 }
 
+TEST_CASE("context: a window leaves the last tokens of a prompt in the cache, where they are") {
+  // 128 tokens in pieces of 16: the first rank has the first and the last one.
+  TestJob job = small_job(4);
+  job.workload.sequence = 128;
+  job.workload.phase = workload::Phase::prompt;
+  const auto tokens = [&](std::int64_t window) {
+    job.model.sliding_window = window;
+    const Plan plan = sound(job, "context_parallel = 4\ncontext_exchange = \"all-gather\"");
+    return at_peak(plan.program, 0, MemoryCategory::kv_cache) / (2 * 16 * 2 * 2 * 64);
+  };
+  CHECK(tokens(0) == 32);
+  CHECK(tokens(10) == 10);
+  CHECK(tokens(100) == 16);
+  CHECK(tokens(120) == 16 + 8);  // of 128, the first 8 are out
+}
+
 TEST_CASE("context: what a rank sends when it trains") {
   // Forward keys and values, backward these and their gradients; then 4 B of each parameter to and fro.
   constexpr std::int64_t tensor = 32 * 64 * 2, times = 2 * 16;

@@ -82,13 +82,30 @@ TEST_CASE("largest batch: it fits and one more does not, whatever the phase and 
 }
 
 TEST_CASE("largest batch: a prompt with its tokens cut, and one whose weights are gathered") {
-  for (const std::string cut : {"tensor = 4\nsequence_parallel = true", "data_sharding = \"parameters\""}) {
+  for (const auto& [cut, step] : std::vector<std::pair<std::string, std::int64_t>>{
+           {"tensor = 4\nsequence_parallel = true", 2},
+           {"data_sharding = \"parameters\"", 8},
+           {"context_parallel = 4", 2},
+           {"context_parallel = 4\ncontext_exchange = \"all-gather\"", 2}}) {
     CAPTURE(cut);
-    const TestJob job = job_of(Phase::prompt, 48);
-    const std::int64_t batch = largest(job, cut), step = cut[0] == 't' ? 2 : 8;
+    TestJob job = job_of(Phase::prompt, 48);
+    job.workload.sequence = 96;
+    job.workload.flash_attention = true;
+    const std::int64_t batch = largest(job, cut);
     CHECK(fits(job, cut, batch));
     CHECK(!fits(job, cut, batch + step));
   }
+}
+
+TEST_CASE("largest batch: tokens of experts are as many as each has, and more of them are on a fuller rank") {
+  TestJob job(1, mixture(2, 4), 1);  // h = 512, two experts of 4 h a token
+  job.workload.phase = Phase::prompt;
+  job.workload.sequence = 64;
+  const auto buffers = [&](const std::string& keys) {
+    return at_peak(job.plan(keys).program, 0, program::MemoryCategory::buffers);
+  };
+  CHECK(buffers("") == 2 * 64 * 2 * 5 * 512);
+  CHECK(buffers("capacity_factor = 0.5") == 2 * 64 * 5 * 512);  // as many as without experts
 }
 
 TEST_CASE("kv cache: of its own datatype in memory, so that more fit") {

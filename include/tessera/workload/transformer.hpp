@@ -281,13 +281,14 @@ struct PredictionOperators {
 };
 [[nodiscard]] PredictionOperators prediction_operators(const Model& model, const LayerShape& shape);
 
-/// Bytes of the keys and values that so many layers cache on this rank, for `context` tokens of micro_batch sequences.
+/// Elements that a kernel of a layer reads and makes on this rank, of the kernel with most of them: the attention core
+/// (scores apart), or the linear layer before another mixer, the first linear layer of MLP or experts.
+[[nodiscard]] std::int64_t widest_pair(const Model& model, const LayerShape& shape);
+
+/// Bytes of the keys and values that so many layers cache on this rank, for `context` tokens of micro_batch sequences;
+/// of context ranks, on the one that has most of what a window leaves.
 /// KeyError where they are more than 2^63.
 [[nodiscard]] std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape, std::int64_t layers = 1);
-
-/// Elements of a token that a layer's linear layer before another mixer than attention makes on this rank; 0: it has
-/// attention.
-[[nodiscard]] std::int64_t mixer_width(const Model& model, const LayerShape& shape);
 
 /// Parameters on one tensor rank.
 struct ParameterShare {

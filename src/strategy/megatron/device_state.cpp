@@ -57,6 +57,11 @@ void add_edges(const Cut& cut, std::uint32_t stage, DeviceState& state) {
   state.edge = state.dense - layers;
 }
 
+std::uint32_t fullest_expert_rank(const Cut& cut) {
+  return static_cast<std::uint32_t>(std::ranges::max_element(cut.expert_load) - cut.expert_load.begin()) %
+         static_cast<std::uint32_t>(std::max<std::size_t>(1, cut.expert_load.size()));
+}
+
 }  // namespace
 
 std::int64_t pass_buffers(const Cut& cut) {
@@ -64,15 +69,11 @@ std::int64_t pass_buffers(const Cut& cut) {
   const std::int64_t ways = cut.goes_both_ways() ? 2 : 1;
   if (cut.options.pipeline > 1) bytes += ways * (cut.training() ? 2 : 1) * cut.part_bytes();
   if (cut.training()) return bytes;
-  // Outside training nothing is kept; the widest pair of tensors between two kernels is the MLP's, or of a mixer.
-  const std::int64_t t = cut.options.tensor;
-  std::int64_t width = 0;
-  for (std::uint32_t i = 0; i < workload::layer_kinds(*cut.model); ++i) {
-    if (cut.kind(i).mlp)
-      width = std::max(width, (cut.kind(i).ffn_hidden + t - 1) / t * (cut.kind(i).gated_mlp ? 2 : 1));
-    width = std::max(width, workload::mixer_width(*cut.model, cut.layer_shape(i, 0)));
-  }
-  return bytes + cut.element() * cut.tokens() * (cut.model->hidden + width);
+  // Outside training nothing is kept.
+  std::int64_t elements = 0;
+  for (std::uint32_t i = 0; i < workload::layer_kinds(*cut.model); ++i)
+    elements = std::max(elements, workload::widest_pair(*cut.model, cut.core_shape(i, fullest_expert_rank(cut))));
+  return bytes + cut.element() * elements;
 }
 
 namespace {
@@ -150,9 +151,8 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
   state.summed = cut.options.shards_gradients() ? state.updated() : state.parameters();
   if (!cut.training()) {
     for (std::uint32_t kind = 0; kind < workload::layer_kinds(model); ++kind)
-      state.kv_cache +=
-          workload::kv_cache_bytes(model, cut.core_shape(kind, 0, cut.context() / cut.options.context_parallel),
-                                   layers_of(cut, stage, kind) * cut.micro_batches);
+      state.kv_cache += workload::kv_cache_bytes(model, cut.core_shape(kind, 0, cut.context()),
+                                                 layers_of(cut, stage, kind) * cut.micro_batches);
   }
   state.buffers = pass_buffers(cut) + unit_buffers(cut, stage) + part_buffers(cut) + cast_buffers(cut) +
                   unused_gradients(cut, stage);

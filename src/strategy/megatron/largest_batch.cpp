@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device_state.hpp"
+#include "tessera/base/error.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -14,6 +15,16 @@ struct Growth {
   std::int64_t part = 1;
   bool makes_larger = true;  ///< all micro-batches of a replica, of which there are `part`
 };
+
+/// B: what a device holds for a micro-batch at most: buffers of passes, and where context ranks exchange keys and
+/// values, room for them.
+std::int64_t micro_batch_bytes(const Cut& cut) {
+  std::int64_t exchanged = 0;
+  for (std::uint32_t kind = 0; cut.shares_sequences() && kind < workload::layer_kinds(*cut.model); ++kind)
+    for (std::uint32_t rank = 0; rank < cut.options.context_parallel; ++rank)
+      exchanged = std::max(exchanged, cut.layer(kind, 0, 0, rank).attention_core.exchange_buffers);
+  return pass_buffers(cut) + exchanged;
+}
 
 /// What the fullest device of a stage holds, in parts.
 struct Holding {
@@ -32,7 +43,11 @@ std::int64_t fitting_parts(const Cut& cut, const Holding& holding, const Growth&
   Cut larger = cut;
   const auto fits = [&](std::int64_t parts) {
     if (growth.makes_larger) larger.options.micro_batch = parts;
-    return holding.fixed + parts * growth.part * holding.cache_sequence + pass_buffers(larger) <= usable;
+    try {
+      return holding.fixed + parts * growth.part * holding.cache_sequence + micro_batch_bytes(larger) <= usable;
+    } catch (const KeyError&) {
+      return false;  // a layer of more numbers than are counted
+    }
   };
   // The cache alone would be too large.
   const std::int64_t of_part = std::max<std::int64_t>(1, growth.part * holding.cache_sequence);

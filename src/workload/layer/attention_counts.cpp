@@ -47,10 +47,19 @@ void add_parameters(const Context& context, ParameterShare& share) {
   }
 }
 
+/// Of a sequence's last so many tokens, those of the rank that has most of them: the first one, whose pieces are the
+/// first and the last of 2 c.
+std::int64_t tokens_of_fullest_rank(const LayerShape& shape, std::int64_t tokens) {
+  if (shape.context_parallel == 1) return tokens;
+  const std::int64_t piece = shape.context / (2 * shape.context_parallel);
+  return std::min(tokens, piece) + std::max<std::int64_t>(0, tokens - (shape.context - piece));
+}
+
 std::int64_t cached_bytes(const Context& context) {
   std::int64_t tokens = context.shape.context;
   for (const std::int64_t sight : {context.layer.sliding_window, context.layer.attention_chunk})
     if (sight > 0) tokens = std::min(tokens, sight);
+  tokens = tokens_of_fullest_rank(context.shape, tokens);
   return cache_product(context.cache_element * cached_elements(context), {tokens});
 }
 

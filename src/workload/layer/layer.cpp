@@ -147,9 +147,17 @@ std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recompu
   return std::accumulate(kept.begin(), kept.end(), std::int64_t{0});
 }
 
-std::int64_t mixer_width(const Model& model, const LayerShape& shape) {
+std::int64_t widest_pair(const Model& model, const LayerShape& shape) {
   const layer::Context context(model, shape);
-  return has_attention(context.layer) ? 0 : layer::mixer_kind(context.layer.mixer).input_columns(context);
+  const LayerFields& kind = context.layer;
+  const std::int64_t h = model.hidden, sides = kind.gated_mlp ? 2 : 1;
+  const std::int64_t compressed = context.shape.heads_per_rank * (2 * kind.kv_rank + kind.rotary_dim);
+  const std::int64_t core = !has_attention(kind) ? h + layer::mixer_kind(kind.mixer).input_columns(context)
+                            : context.absorbs()  ? compressed
+                                                 : context.qkv_width() + context.output_width;
+  const std::int64_t expert_tokens = is_moe(kind) ? context.shape.expert_tokens : 0;
+  return std::max(context.tokens * std::max(core, h + sides * std::max(context.mlp_width, context.shared_width)),
+                  expert_tokens * (h + sides * context.expert_width));
 }
 
 std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape, std::int64_t layers) {
