@@ -105,6 +105,13 @@ void check_latent(const Model& model, const LayerFields& kind, const Checker& ch
     checker.report("query_key_norm", "latent attention norms what it compresses, allowed: \"none\"");
   if (kind.output_gate) checker.report("output_gate", "latent attention has no gate on its output, allowed: false");
   if (model.qkv_bias) checker.report("qkv_bias", "latent attention has no biases of its own, allowed: false");
+  if (is_parallel(kind))
+    checker.report("parallel_block",
+                   "latent attention gathers what it compresses, and an MLP beside it all of a token,"
+                   " allowed: none");
+  if (kind.scaled_queries) checker.report("scaled_queries", "latent attention has no such kernel, allowed: false");
+  if (kind.rotary_fraction != 0 && kind.rotary_fraction != 1)
+    checker.report("rotary_fraction", "rotary_dim says what positions turn in latent attention, allowed: 0, 1");
 }
 
 void check_sight(const Model& model, const LayerFields& kind, const Checker& checker) {

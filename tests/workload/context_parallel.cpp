@@ -173,6 +173,20 @@ TEST_CASE("context parallelism: under a window a rank sees less, and all togethe
   CHECK_THROWS_AS(core(model, shape_of(48, 3, ContextExchange::ring)), InputError);
 }
 
+TEST_CASE("context parallelism: sinks have gradients of a rank's own queries, and of its own heads") {
+  Model model = grouped();
+  model.attention_sinks = true;
+  for (const ContextExchange scheme : schemes) {
+    const LayerShape shape = shape_of(48, 4, scheme);
+    const OperatorSet set = core(model, shape);
+    REQUIRE(set.weight_gradient.size() == 1);
+    // Two numbers of each of 3 x 8 heads and 12 tokens, or of a quarter of the heads and all tokens.
+    const std::int64_t heads = scheme == ContextExchange::all_to_all ? 2 : 8;
+    CHECK(set.weight_gradient[0].bytes_read == 2 * 4 * 3 * 8 * 12 + shape.gradient_bytes * heads);
+    CHECK(set.weight_gradient[0].bytes_written == shape.gradient_bytes * heads);
+  }
+}
+
 TEST_CASE("context parallelism: a core that cannot be cut is refused") {
   LayerShape shape = shape_of(48, 4, ContextExchange::ring);
   shape.flash_attention = false;

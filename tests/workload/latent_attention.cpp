@@ -211,6 +211,14 @@ TEST_CASE("latent attention that cannot be") {
                                             "for each head, allowed: 4"});
   CHECK(problem_of("qkv_bias = true") ==
         Names{"m.toml:18:12: \"qkv_bias\": latent attention has no biases of its own, allowed: false"});
+  CHECK(problem_of("parallel_block = \"one-norm\"") ==
+        Names{"m.toml:19:18: \"parallel_block\": latent attention gathers what it compresses, and an MLP beside it all "
+              "of a token, allowed: none"});
+  CHECK(problem_of("scaled_queries = true") ==
+        Names{"m.toml:19:18: \"scaled_queries\": latent attention has no such kernel, allowed: false"});
+  CHECK(problem_of("rotary_fraction = 0.5") ==
+        Names{"m.toml:19:19: \"rotary_fraction\": rotary_dim says what positions turn in latent attention, allowed: 0, "
+              "1"});
   CHECK(problem_of("kv_rank = 0") ==
         Names{"m.toml:8:14: \"query_rank\": 32 without latent attention (kv_rank = 0), allowed: 0",
               "m.toml:9:14: \"rotary_dim\": 8 without latent attention (kv_rank = 0), allowed: 0"});

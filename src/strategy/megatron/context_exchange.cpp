@@ -82,7 +82,11 @@ class ContextChecker {
                    model_.name, mixer);
     for (std::uint32_t kind = 0; kind < workload::layer_kinds(model_); ++kind) {
       const workload::LayerFields& layer = workload::layer_kind(model_, kind);
-      const char* what = is_latent(layer) ? "latent attention" : layer.attention_chunk > 0 ? "attention in chunks" : "";
+      const bool differ = layer.value_dim > 0 && layer.value_dim != layer.head_dim;
+      const char* what = is_latent(layer)            ? "latent attention"
+                         : layer.attention_chunk > 0 ? "attention in chunks"
+                         : differ                    ? "values of another size than keys"
+                                                     : "";
       if (*what != '\0')
         return error("context_parallel", "model {} has {}, which is not exchanged yet, allowed: context_parallel = 1",
                      model_.name, what);

@@ -94,7 +94,10 @@ void add_query_scale(const Context& context, OperatorSet& set) {
 /// From each query's logarithm of a sum of exponentials, and the sum of its gradients; both in FP32.
 void add_sink_gradient(const Context& context, const Core& core, OperatorSet& set) {
   const std::int64_t statistics = 2 * 4 * core.heads * context.shape.sequence;
-  const std::int64_t gradients = context.shape.gradient_bytes * context.shape.heads_per_rank;
+  // Context ranks that exchange heads for tokens have some of the heads each.
+  const bool deals_out = context.shape.context_exchange == ContextExchange::all_to_all;
+  const std::int64_t heads = context.shape.heads_per_rank / (deals_out ? context.shape.context_parallel : 1);
+  const std::int64_t gradients = context.shape.gradient_bytes * heads;
   set.weight_gradient.push_back(streaming(OperatorKind::reduction, "sinks wgrad",
                                           Bytes{statistics + (context.shape.adds_gradients ? gradients : 0)},
                                           Bytes{gradients}, context.shape.datatype));
@@ -230,10 +233,17 @@ OperatorSet gated_output(const Context& context) {
 
 OperatorSet plain_core(const Context& context);
 
+/// Of ranks that share sequences.
+OperatorSet shared_core(const Context& context) {
+  OperatorSet set = context_parallel_core(context);
+  if (context.training && context.layer.attention_sinks) add_sink_gradient(context, Core(context), set);
+  return set;
+}
+
 }  // namespace
 
 OperatorSet core_section(const Context& context) {
-  OperatorSet set = context.shape.context_parallel > 1 ? context_parallel_core(context) : plain_core(context);
+  OperatorSet set = context.shape.context_parallel > 1 ? shared_core(context) : plain_core(context);
   if (context.layer.output_gate) append(gated_output(context), set);
   return set;
 }
