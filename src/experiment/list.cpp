@@ -67,7 +67,10 @@ std::string of_model(const Table& table, Diagnostics& diagnostics) {
   if (!diagnostics.ok()) return {};
   std::string text = fmt::format("{} parameters, {} layers, hidden {}, {} heads",
                                  rounded(workload::parameter_count(model)), model.layers, model.hidden, model.heads);
-  if (model.experts > 0) text += fmt::format(", {} experts", model.experts);
+  std::int64_t experts = 0;
+  for (std::uint32_t kind = 0; kind < layer_kinds(model); ++kind)
+    experts = std::max(experts, layer_kind(model, kind).experts);
+  if (experts > 0) text += fmt::format(", {} experts", experts);
   return text + ", " + model.name;
 }
 

@@ -126,6 +126,12 @@ bool has_experts(const Model& model) {
   return false;
 }
 
+std::int64_t most_heads(const Model& model) {
+  std::int64_t most = 0;
+  for (std::uint32_t kind = 0; kind < layer_kinds(model); ++kind) most = std::max(most, layer_kind(model, kind).heads);
+  return most;
+}
+
 bool sums_inside(const LayerFields& kind) { return kind.query_key_norm == QueryKeyNorm::whole_width; }
 
 bool has_projection_bias(const Model& model) {

@@ -173,6 +173,18 @@ TEST_CASE("what cannot fit is struck out by what it holds for certain, which is 
                         Catch::Contains("but has 1.00 MB"));
 }
 
+TEST_CASE("open tensor ranks: as many as the heads of each kind of layer are shared out to") {
+  // Heads of both kinds are their own: the two that the model says are nobody's.
+  TestJob job = simulated(8, mixture(4, 4), 8);
+  for (workload::LayerKind& kind : job.model.layer_kinds) kind.kv_heads = kind.heads = 8;
+  job.model.heads = job.model.kv_heads = 2;
+  job.evaluator = evaluator_of(job);
+  const auto table = config::parse_toml("tensor = \"any\"", "strategy.toml", job.diagnostics);
+  const auto evaluations = job.evaluations();
+  const Searched found = megatron::kind().search(*table, job.job_with(evaluations));
+  CHECK(found.report->found.judged.size() == 4);  // 1, 2, 4 and 8
+}
+
 TEST_CASE("spare devices: every cut that is accepted is a candidate") {
   // Two nodes of eight have room for two groups of three each: four replicas, not the five thirds of sixteen. A
   // replica's share of 16 is four, of which 1, 2 and 4 are micro-batches.

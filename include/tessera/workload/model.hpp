@@ -167,6 +167,8 @@ struct Model : LayerFields {
 [[nodiscard]] bool has_experts(const Model& model);
 /// The first other one that the model has than attention, in words; empty: it has none.
 [[nodiscard]] std::string other_mixer(const Model& model);
+/// Query heads of the kind of layer that has most of them.
+[[nodiscard]] std::int64_t most_heads(const Model& model);
 
 /// What the model has beyond layers that are alike, each plain attention and then an MLP or experts, in words; empty:
 /// nothing. For strategies and graphs that know of no more.

@@ -42,7 +42,7 @@ bool shares_out(const Options& options, std::int64_t parts, std::int64_t devices
 }
 
 std::vector<std::int64_t> tensors(const Options& so_far, const Job& job, std::int64_t devices) {
-  const std::int64_t most = std::min(devices, job.model->heads);
+  const std::int64_t most = std::min(devices, workload::most_heads(*job.model));
   return numbers_to(most, [&](std::int64_t t) { return shares_out(so_far, t, devices); });
 }
 

@@ -57,7 +57,7 @@ std::vector<Cut> all_cuts(const Question& question) {
     return given.empty() ? up_to(most) : given;
   };
   std::vector<Cut> cuts;
-  for (const std::int64_t tensor : values("tensor", std::min(devices, question.job.model->heads)))
+  for (const std::int64_t tensor : values("tensor", std::min(devices, workload::most_heads(*question.job.model))))
     // One stage at least, so that a group that is too large is among what is out.
     for (const std::int64_t pipeline :
          values("pipeline", std::clamp<std::int64_t>(devices / tensor, 1, question.job.model->layers))) {
