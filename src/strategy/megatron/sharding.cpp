@@ -99,10 +99,10 @@ UnitParameters used_by(const Cut& cut, Unit unit) { return parameters_of(cut, un
 
 std::vector<Unit> units_of(const Cut& cut, std::uint32_t stage, std::uint32_t chunk) {
   std::vector<Unit> units;
-  if (stage == 0 && chunk == 0) units.push_back(Unit::embedding);
+  if (cut.has_embedding(stage, chunk)) units.push_back(Unit::embedding);
   for (std::int64_t i = cut.first_layer(stage, chunk); i < cut.end_layer(stage, chunk); ++i)
     units.push_back(layer_unit(workload::kind_of(*cut.model, i)));
-  if (stage + 1 == cut.options.pipeline && chunk + 1 == cut.options.interleave) units.push_back(Unit::head);
+  if (cut.has_head(stage, chunk)) units.push_back(Unit::head);
   return units;
 }
 
@@ -114,9 +114,9 @@ std::int64_t part_of(const Cut& cut, std::int64_t parameters) {
 std::int64_t part_of_unit(const Cut& cut, Unit unit) { return part(cut, reduced_of(cut, unit)); }
 
 UnitParameters held_parts(const Cut& cut, std::uint32_t stage) {
-  const bool own_weight = !cut.model->tied_embeddings || cut.options.pipeline > 1;
+  const bool own_weight = !cut.model->tied_embeddings || !cut.joins_ends();
   UnitParameters held;
-  for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
+  for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk) {
     for (const Unit unit : units_of(cut, stage, chunk)) {
       const UnitParameters own = parts(cut, parameters_of(cut, unit, own_weight));
       held.dense += own.dense;
@@ -131,7 +131,7 @@ UnitParameters held_parts(const Cut& cut, std::uint32_t stage) {
 std::int64_t unit_buffers(const Cut& cut, std::uint32_t stage) {
   if (!cut.options.shards_gradients()) return 0;
   std::int64_t largest = 0, all = 0, largest_gradients = 0;
-  for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
+  for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk) {
     for (const Unit unit : units_of(cut, stage, chunk)) {
       const std::int64_t elements = whole(cut, gathered_of(cut, unit));
       largest_gradients = std::max(largest_gradients, whole(cut, reduced_of(cut, unit)));
