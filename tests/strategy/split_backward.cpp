@@ -197,6 +197,27 @@ TEST_CASE("a stage may say how many of its layers run again, and what") {
     if (name == "recomputation") CHECK(value == "full x 1; fc1, activation of 1 layer x 2; none x 1");
 }
 
+TEST_CASE("the table of stages has both pieces of a stage, and of a micro-batch what it passes") {
+  const auto stages = [](const std::string& keys) {
+    TestJob job(4, gpt(8, hidden, 8, vocabulary), 8);
+    job.cost = std::make_shared<PerFlop>();
+    const Plan plan = plan_of(job, "pipeline = 4\nrecomputed_sections = [\"fc1\"]\n" + keys);
+    const auto found = std::ranges::find(plan.tables, "stages", &DataTable::name);
+    REQUIRE(found != plan.tables.end());
+    return *found;
+  };
+  const auto kept = [](const DataTable& table) { return table.values<std::int64_t>("kept_bytes"); };
+  using Pieces = std::vector<std::string>;
+  const DataTable in_turn = stages("schedule = \"1f1b\"");
+  CHECK(in_turn.values<std::string>("pieces") == Pieces{"0-1", "2-3", "4-5", "6-7"});
+  const DataTable both = stages("schedule = \"dualpipe\"");
+  CHECK(both.values<std::string>("pieces") == Pieces{"0-1, 6-7", "2-3, 4-5", "4-5, 2-3", "6-7, 0-1"});
+  CHECK(kept(both) == kept(in_turn));  // each micro-batch passes one of them
+  const DataTable back = stages("schedule = \"dualpipe-v\"\ninterleave = 2");
+  CHECK(back.values<std::string>("pieces") == Pieces{"0-0, 7-7", "1-1, 6-6", "2-2, 5-5", "3-3, 4-4"});
+  CHECK(kept(back) == kept(in_turn));  // it passes both of these
+}
+
 TEST_CASE("what a schedule or a recomputation cannot do is one line") {
   const TestJob job = job_of(4, 8, 2);
   const std::string cut = "pipeline = 4\ndata = 2\nschedule = ";

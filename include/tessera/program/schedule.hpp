@@ -42,7 +42,8 @@ struct PipelineAction {
   Kind kind = Kind::exchange;
   std::uint32_t chunk = 0;
   std::uint32_t loan = 0;         ///< of lend, recall, restore: its number
-  bool last = false;              ///< the chunk's gradients are complete behind it: of its last micro-batch
+  bool last = false;              ///< the chunk's gradients are complete behind it: of its last micro-batch; of `both`
+                                  ///< those of the chunk with the backward pass
   bool first = false;             ///< forward: of the chunk's first micro-batch, where a strategy has marked it
   bool send_next = false;         ///< activation of the forward pass before
   bool receive_previous = false;  ///< activation for a forward pass to come

@@ -58,8 +58,8 @@ void add_edges(const Cut& cut, std::uint32_t stage, DeviceState& state) {
 }
 
 std::uint32_t fullest_expert_rank(const Cut& cut) {
-  return static_cast<std::uint32_t>(std::ranges::max_element(cut.expert_load) - cut.expert_load.begin()) %
-         static_cast<std::uint32_t>(std::max<std::size_t>(1, cut.expert_load.size()));
+  const std::vector<double>& load = cut.expert_load;
+  return load.empty() ? 0 : static_cast<std::uint32_t>(std::ranges::max_element(load) - load.begin());
 }
 
 }  // namespace

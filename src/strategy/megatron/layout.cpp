@@ -6,7 +6,8 @@
 #include <functional>
 #include <map>
 
-#include "loans.hpp"
+#include "loan_pairs.hpp"
+#include "tessera/program/loans.hpp"
 #include "ways.hpp"
 
 namespace tessera::strategy::megatron {

@@ -79,7 +79,7 @@ std::int64_t layers_of(const Cut& cut, std::uint32_t stage, std::uint32_t kind) 
 
 KeptBytes kept_by_section(const Cut& cut, std::uint32_t stage) {
   KeptBytes all{};
-  for (const LayerCount& count : layer_counts(cut, stage)) {
+  for (const LayerCount& count : passed_layers(cut, stage)) {
     const KeptBytes once = kept_of_layer(cut.layer(count.kind, 0), cut.repeated(stage, count.repeat), count.repeat);
     for (std::size_t i = 0; i < all.size(); ++i) all.at(i) += count.layers * once.at(i);
   }

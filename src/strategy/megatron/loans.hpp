@@ -1,14 +1,12 @@
 // Activations that stages lend to others (docs/megatron.md): which, between which devices, and what they write.
 #pragma once
 
-#include <array>
-
 #include "loan_pairs.hpp"
 #include "tessera/program/loans.hpp"
 
 namespace tessera::strategy::megatron {
 
-/// Layers of a stage that are MoE layers, or that are not.
+/// Layers of a stage that are of that kind.
 [[nodiscard]] std::int64_t layers_of(const Cut& cut, std::uint32_t stage, std::uint32_t kind);
 
 /// Bytes that the layers of a stage keep of a micro-batch, by section of the layer.

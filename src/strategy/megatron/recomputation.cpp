@@ -109,9 +109,12 @@ void read_recomputation(const config::Table& table, const Job& job, Cut& cut, co
   check_layers(cut, refuse);
 }
 
-std::vector<LayerCount> layer_counts(const Cut& cut, std::uint32_t stage) {
+namespace {
+
+/// Of some chunks of a stage.
+std::vector<LayerCount> layer_counts(const Cut& cut, std::uint32_t stage, std::uint32_t begin, std::uint32_t end) {
   std::map<std::pair<std::uint32_t, Repeat>, std::int64_t> counts;
-  for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk) {
+  for (std::uint32_t chunk = begin; chunk < end; ++chunk) {
     const std::int64_t first = cut.first_layer(stage, chunk);
     for (std::int64_t i = first; i < cut.end_layer(stage, chunk); ++i)
       ++counts[{workload::kind_of(*cut.model, i), cut.repeat(stage, i - first)}];
@@ -119,6 +122,19 @@ std::vector<LayerCount> layer_counts(const Cut& cut, std::uint32_t stage) {
   std::vector<LayerCount> found;
   for (const auto& [kind, layers] : counts) found.push_back({kind.first, kind.second, layers});
   return found;
+}
+
+}  // namespace
+
+std::vector<LayerCount> layer_counts(const Cut& cut, std::uint32_t stage) {
+  return layer_counts(cut, stage, 0, cut.chunks());
+}
+
+std::vector<LayerCount> passed_layers(const Cut& cut, std::uint32_t stage) {
+  if (cut.twins() == 1) return layer_counts(cut, stage);
+  const auto layers = [&](std::uint32_t chunk) { return cut.end_layer(stage, chunk) - cut.first_layer(stage, chunk); };
+  const std::uint32_t longer = layers(1) > layers(0) ? 1 : 0;
+  return layer_counts(cut, stage, longer, longer + 1);
 }
 
 KeptBytes kept_of_layer(const workload::LayerOperators& layer, const Recomputed& recomputed, Repeat repeat) {

@@ -19,6 +19,8 @@ struct LayerCount {
   std::int64_t layers = 0;
 };
 [[nodiscard]] std::vector<LayerCount> layer_counts(const Cut& cut, std::uint32_t stage);
+/// Of those that one micro-batch passes: of two pieces of the model of which it passes one, the longer piece.
+[[nodiscard]] std::vector<LayerCount> passed_layers(const Cut& cut, std::uint32_t stage);
 
 /// B: activations that a layer keeps from its forward to its backward pass, by section.
 [[nodiscard]] KeptBytes kept_of_layer(const workload::LayerOperators& layer, const workload::Recomputed& recomputed,

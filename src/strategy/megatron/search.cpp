@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "device_state.hpp"
-#include "loans.hpp"
+#include "loan_pairs.hpp"
 #include "open_cuts.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/together.hpp"

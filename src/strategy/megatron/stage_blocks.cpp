@@ -26,7 +26,7 @@ std::vector<LayerRun> StageBlocks::runs(const ChunkPlace& at) const {
 
 namespace {
 
-/// Groups begin with a run of one layer, or of several of which each is a group.
+/// Groups begin with a run of one layer.
 bool is_last_of_group(const std::vector<LayerRun>& layers, std::vector<LayerRun>::const_reverse_iterator run) {
   const bool in_group = run->repeat == Repeat::group_first || run->repeat == Repeat::group_next;
   return in_group && (run == layers.rbegin() || (run - 1)->repeat == Repeat::group_first);

@@ -1,6 +1,7 @@
 #include "stage_tables.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -21,18 +22,21 @@ using Column = std::vector<std::int64_t>;
 using Index = std::vector<std::int32_t>;
 
 DataTable placement_table(const Cut& cut, const machine::Machine& machine) {
-  Index stage, replica, rank, device, x, y;
+  Index stage, replica, context, rank, device, x, y;
   for (std::uint32_t i = 0; i < cut.devices.size(); ++i) {
     const Place at = cut.place(i);
     stage.push_back(static_cast<std::int32_t>(at.stage));
     replica.push_back(static_cast<std::int32_t>(cut.replica(at)));
+    context.push_back(static_cast<std::int32_t>(cut.context_rank(at)));
     rank.push_back(static_cast<std::int32_t>(at.tensor));
     device.push_back(static_cast<std::int32_t>(cut.devices[i]));
     x.push_back(machine.places[cut.devices[i]].x);
     y.push_back(machine.places[cut.devices[i]].y);
   }
-  DataTable table{"placement", "Devices that take part, one a row, in order of stage, replica and tensor rank.", {}};
+  DataTable table{
+      "placement", "Devices that take part, one a row, in order of stage, replica, context and tensor rank.", {}};
   table.index("stage", "of the pipeline", stage).index("replica", "of the stage", replica);
+  table.index("context_rank", "of the replica", context);
   table.index("tensor_rank", "in the group's order", rank).index("device", "its number", device);
   table.index("x", "column on a mesh", x).index("y", "row on a mesh", y);
   return table;
@@ -64,7 +68,7 @@ Repeated repeated_by(const Cut& cut, const Job& job, std::uint32_t stage) {
   Repeated all;
   const workload::LayerSections& again = cut.recomputed[stage].again;
   if (again.none()) return all;
-  for (const auto& [kind, repeat, layers] : layer_counts(cut, stage)) {
+  for (const auto& [kind, repeat, layers] : passed_layers(cut, stage)) {
     if (repeat == Repeat::none) continue;
     const auto layer = cut.layer(kind, 0);
     const auto sections = layer.in_order();
@@ -81,15 +85,26 @@ Repeated repeated_by(const Cut& cut, const Job& job, std::uint32_t stage) {
   return all;
 }
 
+/// "0-3, 12-15": the model's layers in each chunk of a stage, "-" of one without layers.
+std::string pieces_text(const Cut& cut, std::uint32_t stage) {
+  std::vector<std::string> pieces;
+  for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk) {
+    const std::int64_t first = cut.first_layer(stage, chunk), end = cut.end_layer(stage, chunk);
+    pieces.push_back(first == end ? "-" : fmt::format("{}-{}", first, end - 1));
+  }
+  return fmt::format("{}", fmt::join(pieces, ", "));
+}
+
 DataTable stages_table(const Cut& cut, const Job& job) {
   Index stage;
-  std::vector<std::string> again;
+  std::vector<std::string> again, pieces;
   Column layers, held, kept, operators, collectives, lent, room;
   for (std::uint32_t i = 0; i < cut.options.pipeline; ++i) {
     const KeptBytes by_section = kept_by_section(cut, i);
     const Repeated repeated = repeated_by(cut, job, i);
     stage.push_back(static_cast<std::int32_t>(i));
     layers.push_back(cut.stage_layers(i));
+    pieces.push_back(pieces_text(cut, i));
     again.push_back(recomputation_text(cut, i));
     held.push_back(held_bytes(cut, device_state(cut, i)));
     kept.push_back(std::accumulate(by_section.begin(), by_section.end(), std::int64_t{0}));
@@ -101,8 +116,11 @@ DataTable stages_table(const Cut& cut, const Job& job) {
   }
   DataTable table{"stages", "Stages of the pipeline, one a row; amounts are of one device.", {}};
   table.index("stage", "of the pipeline", stage).integer("layers", "1", "of all chunks", layers);
+  table.text("pieces", "the model's layers in each chunk, from 0 on", pieces);
   table.integer("held_bytes", "B", "from the first to the last moment: weights, gradients, optimizer, buffers", held);
-  table.integer("kept_bytes", "B", "activations that its layers keep of a micro-batch", kept);
+  table.integer("kept_bytes", "B",
+                "activations that its layers keep of a micro-batch; of two pieces that it passes one of, the longer's",
+                kept);
   table.text("recomputed", "sections that run again, and of which layers", again);
   table.integer("repeated_ps", "ps", "operators that a micro-batch runs again", operators);
   table.integer("repeated_collectives_ps", "ps", "collectives among them, alone on the network", collectives);

@@ -1,7 +1,5 @@
 #include "streaming.hpp"
 
-#include <algorithm>
-
 namespace tessera::strategy::megatron {
 namespace {
 

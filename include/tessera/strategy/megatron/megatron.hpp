@@ -83,7 +83,7 @@ struct Options {
   std::int64_t context_parallel = 1;  ///< c: neighbouring ranks that share the sequences of a replica
   workload::ContextExchange context_exchange = workload::ContextExchange::ring;
   std::int64_t interleave = 1;   ///< v, model chunks of a stage
-  std::int64_t micro_batch = 0;  ///< b, sequences; 0: 1, in generation all of a replica
+  std::int64_t micro_batch = 0;  ///< b, sequences; 0: 1, outside training all of a replica, or a p-th
   bool spread_layers = false;    ///< uneven_layers = "spread": by time, where stages x chunks do not divide the layers
   std::vector<std::int64_t> stage_layers;  ///< layers of each chunk of each stage, in the model's order; empty: evenly
   bool idle_devices = false;               ///< spare_devices = "idle": others than those of the cut do nothing
