@@ -134,6 +134,12 @@ struct GpuCall {
 struct NetworkProtocol
     : pdes::Protocol<Segment, Delivered, Amend, PortWake, StreamWake, GpuCall, Segments, MemoryWake> {};
 
+/// Of events that tell ahead of packets, when they will come or that they will not.
+[[nodiscard]] constexpr bool tells_of_packets(std::uint16_t kind) {
+  return kind == NetworkProtocol::kind_of<Segment> || kind == NetworkProtocol::kind_of<Segments> ||
+         kind == NetworkProtocol::kind_of<Amend>;
+}
+
 /// How many events of each kind have been handled.
 using EventCounts = std::array<std::int64_t, 8>;
 static_assert(NetworkProtocol::kind_of<MemoryWake> + 1 == std::tuple_size_v<EventCounts>);

@@ -123,7 +123,7 @@ void NetworkNode::tell_arrival(pdes::ComponentId source, const Segment& segment,
   if (environment_->arrivals == nullptr) [[likely]]
     return;
   if (segment.shortens) environment_->arrivals->amended(self_, shortening(segment));
-  environment_->arrivals->come(self_, source, segment, ports_[port]->reserved());
+  environment_->arrivals->come(self_, source, context_->now(), segment, ports_[port]->reserved());
 }
 
 void NetworkNode::arrive_together(pdes::ComponentId source, const Segments& segments) {

@@ -39,10 +39,10 @@ class ForwardedTimes {
 class Arrivals {
  public:
   virtual ~Arrivals() = default;
-  /// An event of `source`.
+  /// An event of `source`; not one that tells of packets, which come when they come, whenever that is told.
   virtual void comes(pdes::ComponentId at, pdes::ComponentId source, Time now) = 0;
   /// It brings packets that go on over a port. `meets`: somebody has that for himself.
-  virtual void come(pdes::ComponentId at, pdes::ComponentId source, const Segment& segment, bool meets) = 0;
+  virtual void come(pdes::ComponentId at, pdes::ComponentId source, Time now, const Segment& segment, bool meets) = 0;
   /// Some that were told of do not come.
   virtual void amended(pdes::ComponentId at, const Amend& amend) = 0;
 };
@@ -117,7 +117,7 @@ class NetworkNode final : public PortSink {
   /// An event comes to the component: it is counted, and told to whoever wants to know.
   void comes(const pdes::Event& event) {
     if (environment_->counts != nullptr) ++(*environment_->counts)[event.kind];
-    if (environment_->arrivals != nullptr) [[unlikely]]
+    if (environment_->arrivals != nullptr && !tells_of_packets(event.kind)) [[unlikely]]
       environment_->arrivals->comes(self_, event.source, event.time);
   }
   /// Takes an event of the network: Segment, Segments, Amend or PortWake.

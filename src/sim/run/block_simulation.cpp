@@ -41,7 +41,7 @@ class BlocksOfAllOrders {
     const Time end = job_.options.run.end;
     for (Time until = std::min(first_look, end);; until = until > end / 2 ? end : 2 * until) {
       if (!run_before(until, 0)) return cut_off(result);
-      if (blocks_.size() == 1 && blocks_.front()->may_differ()) {
+      if (blocks_.size() == 1 && blocks_.front()->may_differ(until)) {
         if (job_.fold.goes_by_ends()) return tie_before(until);  // no other block is simulated for all
         if (job_.fold.orders().size() > most_orders) return too_many_orders(job_.fold.orders().size());
         for (const std::uint32_t base : job_.fold.orders())

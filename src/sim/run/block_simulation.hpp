@@ -34,7 +34,7 @@ class BlockSimulation {
   [[nodiscard]] RankSimulation& simulation() { return simulation_; }
   [[nodiscard]] std::uint64_t witness() const { return witness_.sum(); }
   /// Of the first block: whether others may do something else (laws/fold/ties.hpp).
-  [[nodiscard]] bool may_differ() const { return ties_.any(); }
+  [[nodiscard]] bool may_differ(Time before) { return ties_.any(before); }
 
  private:
   FoldedPart part() {

@@ -16,26 +16,48 @@ PossibleTies::PossibleTies(const Fold& fold, const NetworkTables& tables)
 
 void PossibleTies::comes(pdes::ComponentId at, pdes::ComponentId source, Time now) {
   if (any_ || contested_of_[at] == none) return;
-  std::erase_if(coming_[contested_of_[at]], [&](const Coming& one) { return one.times.last < now; });
   PacketTimes once;
   once.base = once.last = now;
   once.count = 1;
-  comes(at, {source, {}, 0, once});
+  comes(at, now, {source, {}, 0, once});
 }
 
 // The port itself takes turns with all of them: it is busy until one of them comes, or with messages of its device.
-void PossibleTies::come(pdes::ComponentId at, pdes::ComponentId source, const Segment& segment, bool meets) {
+void PossibleTies::come(pdes::ComponentId at, pdes::ComponentId source, Time now, const Segment& segment, bool meets) {
   if (any_ || contested_of_[at] == none) return;
-  comes(at, {source, segment.name, segment.generation, segment.times});
+  comes(at, now, {source, segment.name, segment.generation, segment.times});
   any_ = any_ || is_critical(at, at, source) || (meets && is_in_any(at, source));
 }
 
-void PossibleTies::comes(pdes::ComponentId at, const Coming& one) {
+void PossibleTies::comes(pdes::ComponentId at, Time now, const Coming& one) {
+  retire(at, now);
+  coming_[contested_of_[at]].push_back(one);
+}
+
+// What has come whole is compared with all that was there meanwhile: by then everybody knows of what was taken back.
+void PossibleTies::retire(pdes::ComponentId at, Time now) {
   std::vector<Coming>& coming = coming_[contested_of_[at]];
-  any_ = std::ranges::any_of(coming, [&](const Coming& other) {
-    return is_critical(at, other.source, one.source) && may_tie(other.times, one.times);
-  });
-  coming.push_back(one);
+  const auto is_over = [now](const Coming& one) { return one.times.last < now; };
+  for (std::size_t i = 0; i < coming.size() && !any_; ++i)
+    for (std::size_t j = 0; j < coming.size() && !any_ && is_over(coming[i]); ++j)
+      any_ = i != j && is_critical(at, coming[i].source, coming[j].source) && may_tie(coming[i].times, coming[j].times);
+  std::erase_if(coming, is_over);
+}
+
+bool PossibleTies::any(Time before) {
+  for (const Fold::Contested& contested : fold_->contested()) {
+    if (any_) break;
+    std::vector<Coming>& coming = coming_[contested_of_[contested.at]];
+    const std::vector<Coming> all = coming;
+    for (Coming& one : coming) {
+      const Rate& speed = tables_->rate(one.times.rate);
+      one.times.truncate(one.times.until(before - 1, speed), speed, tables_->packet());
+      if (one.times.count == 0) one.times.last = -1;
+    }
+    retire(contested.at, before);
+    coming = all;
+  }
+  return any_;
 }
 
 void PossibleTies::amended(pdes::ComponentId at, const Amend& amend) {

@@ -20,10 +20,10 @@ class PossibleTies final : public Arrivals {
   PossibleTies(const Fold& fold, const NetworkTables& tables);
 
   void comes(pdes::ComponentId at, pdes::ComponentId source, Time now) override;
-  void come(pdes::ComponentId at, pdes::ComponentId source, const Segment& segment, bool meets) override;
+  void come(pdes::ComponentId at, pdes::ComponentId source, Time now, const Segment& segment, bool meets) override;
   void amended(pdes::ComponentId at, const Amend& amend) override;
-  /// Whether there may have been one.
-  [[nodiscard]] bool any() const { return any_; }
+  /// Whether there may have been one so far; all events before then are over.
+  [[nodiscard]] bool any(Time before);
 
  private:
   /// What comes to a component that has a critical pair, or packets of it.
@@ -33,7 +33,8 @@ class PossibleTies final : public Arrivals {
     std::uint32_t generation = 0;
     PacketTimes times;
   };
-  void comes(pdes::ComponentId at, const Coming& one);
+  void comes(pdes::ComponentId at, Time now, const Coming& one);
+  void retire(pdes::ComponentId at, Time now);
   [[nodiscard]] bool may_tie(const PacketTimes& a, const PacketTimes& b) const;
   [[nodiscard]] bool is_critical(pdes::ComponentId at, pdes::ComponentId a, pdes::ComponentId b);
   [[nodiscard]] const std::vector<std::pair<pdes::ComponentId, pdes::ComponentId>>& pairs_at(
