@@ -19,7 +19,8 @@ bool is_of(const Value& jobs, const std::string& recipe) {
 
 bool is_of_kind(const MeasuredJobs& jobs, const Experiment& experiment) {
   const bool is_moe = experiment.model && has_experts(*experiment.model);
-  constexpr std::int64_t measured_in = 2;  // B: FP16 and BF16
+  if (experiment.model && !other_mixer(*experiment.model).empty()) return false;  // all of them have attention
+  constexpr std::int64_t measured_in = 2;                                         // B: FP16 and BF16
   return experiment.workload.phase == workload::Phase::training &&
          workload::bytes_per_element(experiment.workload.datatype) == measured_in &&
          jobs.device == experiment.machine.device.name && jobs.experts == is_moe;

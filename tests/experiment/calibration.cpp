@@ -129,7 +129,7 @@ TEST_CASE("a calibration without costs calibrates nothing that computes") {
 
 TEST_CASE("of a stack and kind that were measured, the text says how far jobs were off") {
   const test::Folder folder;
-  const auto text = [&](const std::string& device, const std::string& setting = "title=x") {
+  const auto text = [&](const std::string& device, const std::vector<std::string>& settings = {}) {
     folder.write("measured/accuracy.toml",
                  "[[measured]]\nrecipe = \"other\"\ndevice = \"gpu\"\nexperts = false\njobs = 9\nmean = 9.0\n"
                  "greatest = 9.0\n[[measured]]\nrecipe = \"stack\"\ndevice = \"" +
@@ -137,7 +137,9 @@ TEST_CASE("of a stack and kind that were measured, the text says how far jobs we
     folder.write("recipes/stack.toml", "source = \"a stack\"\n[workload]\ndatatype = \"fp16\"\n");
     folder.write("x.toml", "recipe = \"stack\"\n" + std::string(machine_text) + calibration + job);
     config::Diagnostics diagnostics;
-    const Source source = load(folder.path("x.toml"), {parse_setting(setting)}, {folder.path("")}, diagnostics);
+    std::vector<Setting> parsed;
+    for (const std::string& setting : settings) parsed.push_back(parse_setting(setting));
+    const Source source = load(folder.path("x.toml"), parsed, {folder.path("")}, diagnostics);
     const auto experiment = build(*source.table, diagnostics);
     REQUIRE(diagnostics.errors() == std::vector<std::string>{});
     // The resolved text says it without the files.
@@ -146,9 +148,13 @@ TEST_CASE("of a stack and kind that were measured, the text says how far jobs we
   };
   CHECK(text("gpu") == "calibrated; jobs of this kind were within 3.2 % of 4 measured, 1.5 % in the mean");
   CHECK(text("another gpu") == "calibrated; no measured jobs of this kind");
-  CHECK(text("gpu", "workload.datatype=fp8").ends_with("no measured jobs of this kind"));  // measured in 16 bits
+  CHECK(text("gpu", {"workload.datatype=fp8"}).ends_with("no measured jobs of this kind"));  // measured in 16 bits
+  // None of those had a state in the place of attention.
+  CHECK(text("gpu", {"model.name=m", "model.layers=2", "model.hidden=64", "model.heads=4", "model.vocabulary=100",
+                     "model.position=none", "model.mixer=mamba2", "model.state_size=16", "model.state_groups=1",
+                     "model.conv_width=4", "model.scan_chunk=64"}) == "calibrated; no measured jobs of this kind");
   // Whoever says a rate himself is told that alone.
-  CHECK(text("gpu", "cost.matrix_efficiency=1") == "calibrated, the experiment's own cost.matrix_efficiency");
+  CHECK(text("gpu", {"cost.matrix_efficiency=1"}) == "calibrated, the experiment's own cost.matrix_efficiency");
 }
 
 TEST_CASE("keys of the experiment that the calibration does not have are named too") {

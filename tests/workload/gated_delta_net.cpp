@@ -174,6 +174,10 @@ TEST_CASE("Qwen3-Next: three layers of four with the gated delta rule, attention
   CHECK(full.query_key_norm == QueryKeyNorm::shared);
   // 80B, 3B of them for a token but for the two tables of 0.31 B.
   CHECK((active_parameter_count(model) + 500'000'000) / 1'000'000'000 == 4);
+  // As its files have it, with the module for the token after the next.
+  Model with_module = model;
+  with_module.prediction_depth = 1;
+  CHECK(parameter_count(with_module) == 81'324'862'720);
   const std::string start = R"({"model_type": "qwen3_next", "hidden_size": 64, "num_hidden_layers": 2,
     "num_attention_heads": 4, "intermediate_size": 96, "vocab_size": 100, "num_experts": 4, "num_experts_per_tok": 2,
     "moe_intermediate_size": 32, "shared_expert_intermediate_size": 32)";
