@@ -1,5 +1,7 @@
 // Modules that predict tokens further ahead, by hand.
 #include "models_from.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/workload/graph.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -109,7 +111,14 @@ TEST_CASE("predictions of what is not causal are refused") {
   CHECK(errors_of("name = \"m\"\nlayers = 2\nhidden = 64\nheads = 4\nvocabulary = 128\nposition = \"rotary\"\n"
                   "causal = false\nprediction_depth = 1\n") ==
         Names{"m.toml:8:20: \"prediction_depth\": 1 in a model that does not predict the next token, allowed: 0"});
-  CHECK(beyond_plain(model_of("prediction_depth = 1\n")) == "modules that predict further ahead (prediction_depth)");
+  const Model model = model_of("prediction_depth = 1\n");
+  CHECK(beyond_plain(model) == "modules that predict further ahead (prediction_depth)");
+  CHECK_THROWS_AS(lowered_graph(model, 8, "fp16", 1), KeyError);
+  // A prompt has none of it.
+  LayerShape shape = shape_of(1, false);
+  CHECK_THROWS_AS(transformer_graph(model, shape), KeyError);
+  shape.phase = Phase::prompt;
+  CHECK(transformer_graph(model, shape).nodes.size() == transformer_graph(model_of(""), shape).nodes.size());
 }
 
 }  // namespace further_ahead
