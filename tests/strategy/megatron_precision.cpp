@@ -146,6 +146,38 @@ TEST_CASE("FP8: activations at the peak are what the layers keep, by hand") {
   CHECK(plain - held(job, full, MemoryCategory::activations) == 64 * (3 * 512 + 2048) - 64 * 2 * 512);
 }
 
+TEST_CASE("FP8: products do as much as in 16 bits, however they are cut") {
+  workload::Model experts = mixture(4, 4);
+  experts.layer_kinds[1].shared_experts = 1;
+  workload::Model latent = gpt(4, 512, 8, 1024);
+  latent.query_rank = 64;
+  latent.kv_rank = 32;
+  latent.rotary_dim = 16;
+  latent.bias = latent.qkv_bias = false;
+  latent.position = workload::PositionEmbedding::rotary;
+  for (const workload::Model& model : {gpt(4, 512, 8, 1024), experts, latent}) {
+    for (const std::string keys : {"data = 4\ndata_sharding = \"parameters\"", "tensor = 4\nsequence_parallel = true",
+                                   "tensor = 2\nsequence_parallel = true\npipeline = 2\nrecomputation = \"full\"",
+                                   "tensor = 2\nsequence_parallel = true\nrecomputed_sections = [\"mlp_norm\"]"}) {
+      CAPTURE(keys, model.kv_rank, model.layer_kinds.size());
+      TestJob job = job_in_fp8(4, 4);
+      job.model = model;
+      job.workload.sequence = 64;
+      const auto flops = [&] {
+        const Plan plan = job.plan(keys);
+        job.diagnostics.throw_if_errors();
+        CHECK(program::check_program(plan.program, job.machine) == std::vector<std::string>{});
+        return std::pair{plan.model_flops, plan.hardware_flops};
+      };
+      const auto low = flops();
+      job.workload.gathers_operands = true;
+      CHECK(flops() == low);
+      job.workload.product_datatype = OperandType::same;
+      CHECK(flops() == low);
+    }
+  }
+}
+
 TEST_CASE("FP8: units that are gathered have both casts of a layer as a buffer") {
   TestJob job = job_in_fp8(2, 2);
   const std::string keys = "data = 2\ndata_sharding = \"parameters\"";

@@ -3,6 +3,7 @@
 
 namespace tessera::workload {
 namespace {
+namespace kept_operands {
 
 constexpr std::int64_t h = 64, tokens = 8;
 
@@ -31,8 +32,6 @@ LayerShape shape_with(const Stack& stack, std::int64_t tensor = 1) {
   shape.stack = &stack;
   return shape;
 }
-
-}  // namespace
 
 TEST_CASE("FP8: tensor ranks keep their tokens as they are gathered again") {
   const Stack plain = in_fp8(), bytes = in_fp8(true);
@@ -146,4 +145,6 @@ TEST_CASE("FP8: experts keep a cast of what was sent to them, shared ones of wha
   CHECK(named(narrow.fc1.forward, "expert fc1 cast").bytes_read == 2 * 16 * h);
 }
 
+}  // namespace kept_operands
+}  // namespace
 }  // namespace tessera::workload
