@@ -123,7 +123,9 @@ void NetworkNode::tell_arrival(pdes::ComponentId source, const Segment& segment,
   if (environment_->arrivals == nullptr) [[likely]]
     return;
   if (segment.shortens) environment_->arrivals->amended(self_, shortening(segment));
-  environment_->arrivals->come(self_, source, context_->now(), segment, ports_[port]->reserved());
+  const Port& at = *ports_[port];
+  const pdes::ComponentId meets = at.reserved() ? environment_->reservations->sender_to(at.link()) : Arrivals::nobody;
+  environment_->arrivals->come(self_, source, context_->now(), segment, meets);
 }
 
 void NetworkNode::arrive_together(pdes::ComponentId source, const Segments& segments) {

@@ -26,6 +26,8 @@ class Reservations {
   /// on.
   [[nodiscard]] virtual bool let_pass(pdes::Context& context, pdes::ComponentId source, machine::LinkId link,
                                       const Segment& segment) = 0;
+  /// Of a reserved port: in whose name packets come to it.
+  [[nodiscard]] virtual pdes::ComponentId sender_to(machine::LinkId link) const = 0;
 };
 
 /// Who wants to know when a segment or amendment comes to a component that passes it on.
@@ -41,8 +43,10 @@ class Arrivals {
   virtual ~Arrivals() = default;
   /// An event of `source`; not one that tells of packets, which come when they come, whenever that is told.
   virtual void comes(pdes::ComponentId at, pdes::ComponentId source, Time now) = 0;
-  /// It brings packets that go on over a port. `meets`: somebody has that for himself.
-  virtual void come(pdes::ComponentId at, pdes::ComponentId source, Time now, const Segment& segment, bool meets) = 0;
+  /// It brings packets that go on over a port. `meets`: whose packets have that for themselves, or nobody's.
+  virtual void come(pdes::ComponentId at, pdes::ComponentId source, Time now, const Segment& segment,
+                    pdes::ComponentId meets) = 0;
+  static constexpr pdes::ComponentId nobody = ~pdes::ComponentId{0};
   /// Some that were told of do not come.
   virtual void amended(pdes::ComponentId at, const Amend& amend) = 0;
 };

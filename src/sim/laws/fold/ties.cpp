@@ -23,10 +23,11 @@ void PossibleTies::comes(pdes::ComponentId at, pdes::ComponentId source, Time no
 }
 
 // The port itself takes turns with all of them: it is busy until one of them comes, or with messages of its device.
-void PossibleTies::come(pdes::ComponentId at, pdes::ComponentId source, Time now, const Segment& segment, bool meets) {
+void PossibleTies::come(pdes::ComponentId at, pdes::ComponentId source, Time now, const Segment& segment,
+                        pdes::ComponentId meets) {
   if (any_ || contested_of_[at] == none) return;
   comes(at, now, {source, segment.name, segment.generation, segment.times});
-  any_ = any_ || is_critical(at, at, source) || (meets && is_in_any(at, source));
+  any_ = any_ || is_critical(at, at, source) || (meets != nobody && is_critical(at, meets, source));
 }
 
 void PossibleTies::comes(pdes::ComponentId at, Time now, const Coming& one) {
@@ -114,16 +115,6 @@ bool PossibleTies::links_change_order(pdes::ComponentId at, pdes::ComponentId so
     if (!std::ranges::is_sorted(links, {}, place)) return true;
   }
   return false;
-}
-
-// With whatever else comes to it.
-bool PossibleTies::is_in_any(pdes::ComponentId at, pdes::ComponentId source) {
-  if (fold_->goes_by_ends())
-    return std::ranges::any_of(pairs_at(at),
-                               [&](const auto& pair) { return pair.first == source || pair.second == source; });
-  const std::vector<machine::LinkId>& links = fold_->contested()[contested_of_[at]].links;
-  return std::ranges::any_of(links,
-                             [&](machine::LinkId link) { return is_critical(at, tables_->server(link), source); });
 }
 
 }  // namespace tessera::sim

@@ -20,7 +20,8 @@ class PossibleTies final : public Arrivals {
   PossibleTies(const Fold& fold, const NetworkTables& tables);
 
   void comes(pdes::ComponentId at, pdes::ComponentId source, Time now) override;
-  void come(pdes::ComponentId at, pdes::ComponentId source, Time now, const Segment& segment, bool meets) override;
+  void come(pdes::ComponentId at, pdes::ComponentId source, Time now, const Segment& segment,
+            pdes::ComponentId meets) override;
   void amended(pdes::ComponentId at, const Amend& amend) override;
   /// Whether there may have been one so far; all events before then are over.
   [[nodiscard]] bool any(Time before);
@@ -43,7 +44,6 @@ class PossibleTies final : public Arrivals {
   }
   [[nodiscard]] bool changes_order(pdes::ComponentId a, pdes::ComponentId b) const;
   [[nodiscard]] bool links_change_order(pdes::ComponentId at, pdes::ComponentId source) const;
-  [[nodiscard]] bool is_in_any(pdes::ComponentId at, pdes::ComponentId source);
 
   const Fold* fold_;
   const NetworkTables* tables_;

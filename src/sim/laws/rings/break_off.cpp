@@ -130,7 +130,7 @@ WayPorts::Rename RingLaws::renaming(const std::vector<std::uint32_t>& shifts,
     if (announced.kind != WayPorts::Announced::Kind::segment) return;
     shift(announced.segment, *fold_, back);
     if (arrivals_ != nullptr && announced.segment.times.last >= now)
-      arrivals_->come(servers[from + 1], announced.at.source, now, announced.segment, false);
+      arrivals_->come(servers[from + 1], announced.at.source, now, announced.segment, Arrivals::nobody);
   };
 }
 

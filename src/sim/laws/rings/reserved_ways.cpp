@@ -1,6 +1,7 @@
 // Whose links are: each way of a ring has its own for itself from when its sender enters until something else comes.
 #include <algorithm>
 
+#include "sim/laws/fold/fold.hpp"
 #include "sim/laws/rings/ring.hpp"
 #include "sim/laws/trains/settle.hpp"
 
@@ -105,6 +106,17 @@ void RingLaws::break_off(pdes::Context& context, pdes::ComponentId source, machi
   if (is_at_rest(reserved, context.now())) return release(reserved);
   const bool is_own = source == tables_->server(link);
   break_off(&context, *reserved.track->owner, {{context.now(), source}, is_own ? stream : any_stream});
+}
+
+// Of the first link of a way the device itself.
+pdes::ComponentId RingLaws::sender_to(machine::LinkId link) const {
+  const auto& [track, way] = reserved_by_[link];
+  const std::vector<machine::LinkId>& links = track->parts.ways[way].links();
+  const auto place = static_cast<std::size_t>(std::ranges::find(links, link) - links.begin());
+  const pdes::ComponentId sender = tables_->server(links[place > 0 ? place - 1 : 0]);
+  if (fold_ == nullptr || place == 0) return sender;
+  const std::vector<std::uint32_t>& shifts = track->parts.shifts[way];
+  return fold_->shifted(sender, fold_->order() + shifts[place - 1] - shifts[place]);
 }
 
 }  // namespace tessera::sim

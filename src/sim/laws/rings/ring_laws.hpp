@@ -55,6 +55,7 @@ class RingLaws final : public Takeover, public Reservations {
   void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link, std::uint32_t stream) override;
   [[nodiscard]] bool let_pass(pdes::Context& context, pdes::ComponentId source, machine::LinkId link,
                               const Segment& segment) override;
+  [[nodiscard]] pdes::ComponentId sender_to(machine::LinkId link) const override;
   /// Nothing will happen any more: those that have not ended, as they stand.
   void finish();
   // For laws/rounds:
