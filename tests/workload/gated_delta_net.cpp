@@ -142,6 +142,8 @@ dropout = false
   // The gate, and what it multiplies; logarithms of the softmax.
   CHECK(layer.attention_core.kept_inside == 2 * 2 * 320 + 4 * 20);
   CHECK(layer_parameters(model, shape).sharded == 64 * 96 + 32 * 64 + 2 * 64 * 48);
+  // Outside training 32 columns each of queries, gate and outputs and 16 of keys and of values are there at once.
+  CHECK(widest_pair(model, shape) == 10 * (3 * 32 + 2 * 16));
   std::string plain = text;
   plain.replace(plain.find("output_gate = true"), 18, "output_gate = false");
   const Int128 gate = forward_flops(model, 10, 10, Phase::training).layers -
