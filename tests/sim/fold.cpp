@@ -358,6 +358,10 @@ TEST_CASE("fold: what is not alike is named") {
   const program::BlockId main = other.program.devices[2].streams.front();
   other.program.devices[2].streams = {other.block().compute(work(1)).call(main).done()};
   CHECK_THAT(refusal_of(other), Catch::Contains("gpu 0 and gpu 2 carry out different instructions"));
+  ProgramCase idle = two_pairs(200);  // nobody does what the second pair would have done
+  idle.program.devices[2].streams.clear();
+  idle.program.devices[3].streams.clear();
+  CHECK_THAT(refusal_of(idle), Catch::Contains("gpu 0 and gpu 2 carry out different instructions"));
   ProgramCase beside = two_pairs(200);
   beside.program.alike = {{"replicas", {{0}, {2}}}};
   CHECK_THAT(refusal_of(beside), Catch::Contains("is in none of the replicas"));

@@ -70,8 +70,11 @@ EndsComparison::Seat EndsComparison::seat(DeviceId device, std::uint32_t slot) c
 
 bool EndsComparison::devices_are_alike() const {
   for (DeviceId device = 0; device < program_.devices.size(); ++device) {
-    if (!has_program(device)) continue;
-    if (!fold_->takes_part(device)) return false;
+    if (!fold_->takes_part(device)) {
+      if (has_program(device)) return false;
+      continue;
+    }
+    // Nobody is simulated for a device that does nothing but one that does nothing.
     const DeviceId simulated = fold_->place(device).of;
     if (simulated == device) continue;
     if (!unlike_devices(machine_, program_, simulated, device).empty() || !peers_are_alike(simulated, device))
