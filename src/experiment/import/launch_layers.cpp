@@ -153,12 +153,12 @@ void read_layer_kinds(const Flags& flags, Draft& draft, config::Diagnostics& dia
   config::Array kinds;
   for (const std::string& one : sequence) kinds.push_back({one, {}});
   put(draft, "model.layer_sequence", kinds, every->given + " " + every->value);
-  draft.lists.push_back({"model",
-                         "layer_kinds",
-                         {fmt::format("name = \"dense\", experts = 0, experts_per_token = 0, shared_experts = 0, "
-                                      "ffn_hidden = {}",
-                                      dense),
-                          "name = \"moe\""}});
+  std::string without = "name = \"dense\", experts = 0, experts_per_token = 0, shared_experts = 0";
+  for (const char* key : {"expert_groups", "groups_per_token"})
+    if (find(draft, fmt::format("model.{}", key)) != nullptr) without += fmt::format(", {} = 0", key);
+  if (find(draft, "model.shared_gate") != nullptr) without += ", shared_gate = false";
+  draft.lists.push_back(
+      {"model", "layer_kinds", {fmt::format("{}, ffn_hidden = {}", without, dense), "name = \"moe\""}});
 }
 
 }  // namespace tessera::experiment::importing
