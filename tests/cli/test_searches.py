@@ -281,7 +281,7 @@ class Cuts(CliTest):
         job = ("--set", "strategy.data_sharding=any", "--set", "strategy.distributed_optimizer=any", "--set", "record.timeline=false")
         for ranks in (None, 2):
             said = self.tessera("plan", "sharded.toml", "-o", f"{ranks}.toml", "--progress", "off", *job, ranks=ranks).stdout
-            self.assertRegex(said, r"candidates +3\n")
+            self.assertRegex(said, r"candidates +4\n")  # nothing, optimizer state, gradients too, parameters too
         self.assertEqual((self.folder / "None.toml").read_text(), (self.folder / "2.toml").read_text())
         self.simulate("sharded.toml", "found.h5", *job)
         self.simulate("sharded.toml", "given.h5", "--plan", "2.toml", "--set", "record.timeline=false")

@@ -60,7 +60,7 @@ class WaferSearch(CliTest):
             (("--set", "strategy.recomputation=full"), 2, "recomputation: the search finds it, allowed: nothing"),
             (("--set", "strategy.context_parallel=2"), 2, "context_parallel: the search of name = \"watos\" knows no sequences on several ranks, allowed: 1"),
             (("--set", "strategy.stages=[{devices=[0]}]"), 2, "stages: the search finds it"),
-            (("--set", "model.prediction_depth=1"), 2, "strategy watos knows no modules that predict further ahead (prediction_depth)"),
+            (("--set", "model.prediction_depth=1"), 2, "strategy watos knows no modules that predict further ahead \\(prediction_depth\\)"),
             (("--set", "workload.phase=prompt"), 2, 'strategy watos plans training, allowed: workload.phase = "training"'),
             (("--set", "strategy.tensr=2"), 2, 'unknown key "tensr".*did you mean "tensor"'),
             (("--set", "strategy.search.elitism=2"), 2, '"elitism"'),
