@@ -358,10 +358,12 @@ TEST_CASE("fold: what is not alike is named") {
   const program::BlockId main = other.program.devices[2].streams.front();
   other.program.devices[2].streams = {other.block().compute(work(1)).call(main).done()};
   CHECK_THAT(refusal_of(other), Catch::Contains("gpu 0 and gpu 2 carry out different instructions"));
-  ProgramCase idle = two_pairs(200);  // nobody does what the second pair would have done
-  idle.program.devices[2].streams.clear();
-  idle.program.devices[3].streams.clear();
-  CHECK_THAT(refusal_of(idle), Catch::Contains("gpu 0 and gpu 2 carry out different instructions"));
+  ProgramCase alone = two_pairs(200);  // one device works, and nobody sends
+  const program::BlockId one = alone.block().compute(work(1)).done();
+  for (program::DeviceProgram& device : alone.program.devices) device = {};
+  alone.program.devices[0] = {{one}, {}, {}, 0};
+  alone.program.alike = {{"replicas", {{0}, {1}, {2}, {3}}}};
+  CHECK_THAT(refusal_of(alone), Catch::Contains("gpu 0 and gpu 1 carry out different instructions"));
   ProgramCase beside = two_pairs(200);
   beside.program.alike = {{"replicas", {{0}, {2}}}};
   CHECK_THAT(refusal_of(beside), Catch::Contains("is in none of the replicas"));
