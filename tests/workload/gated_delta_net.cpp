@@ -1,6 +1,6 @@
 // Gated DeltaNet: one layer by hand, uncut and on one of two tensor ranks; attention with a gate on its output;
 // Qwen3-Next.
-#include "models_from.hpp"
+#include "mixer_layers.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/workload/graph.hpp"
 
@@ -29,34 +29,19 @@ norm = "rmsnorm"
 dropout = false
 )";
 
-LayerShape shape_of(std::int64_t tensor, Phase phase = Phase::training) {
-  LayerShape shape;
-  shape.sequence = 10;
-  shape.tensor = tensor;
-  shape.phase = phase;
-  if (phase != Phase::generation) return shape;
-  shape.sequence = 1;
-  shape.context = 7;
-  shape.micro_batch = 3;
-  return shape;
-}
-
-std::vector<std::int64_t> bytes(const Operator& op) { return {op.bytes_read, op.bytes_written}; }
-using Sizes = std::vector<std::int64_t>;
-
 TEST_CASE("parameters of a Gated DeltaNet layer: all but the norm that heads share is cut") {
   const Model model = model_from(delta_model);
   // In-projection 16 x 96, convolution 56 x 4, a decay and a bias a head, out-projection 32 x 16; a norm of 8.
   const std::int64_t cut = 1536 + 224 + 8 + 512;
-  CHECK(layer_parameters(model, shape_of(1)).total() == cut + 8 + 16);
-  const ParameterShare half = layer_parameters(model, shape_of(2));
+  CHECK(layer_parameters(model, mixer_shape(1)).total() == cut + 8 + 16);
+  const ParameterShare half = layer_parameters(model, mixer_shape(2));
   CHECK(half.sharded == cut / 2);
   CHECK(half.replicated == 8 + 16);
   CHECK(half.partial == 8);  // a rank's gradient is of its heads
 }
 
 TEST_CASE("a Gated DeltaNet layer in training, one of two tensor ranks: products of chunks") {
-  const LayerOperators layer = transformer_layer(model_from(delta_model), shape_of(2));
+  const LayerOperators layer = transformer_layer(model_from(delta_model), mixer_shape(2));
   CHECK(layer.qkv.forward.at(0).n == 48);
   const OperatorSet& core = layer.attention_core;
   CHECK(names_of(core.forward) == Names{"convolution", "strengths", "group repetition", "query key norm", "chunk decay",
@@ -84,7 +69,7 @@ TEST_CASE("a Gated DeltaNet layer in training, one of two tensor ranks: products
 }
 
 TEST_CASE("the backward pass of the gated delta rule makes W, U and states again") {
-  const OperatorSet core = transformer_layer(model_from(delta_model), shape_of(2)).attention_core;
+  const OperatorSet core = transformer_layer(model_from(delta_model), mixer_shape(2)).attention_core;
   CHECK(names_of(core.input_gradient) ==
         Names{"gated norm dgrad", "chunk W U again", "chunk states again", "chunk outputs dgrad written",
               "chunk states dgrad", "chunk outputs dgrad", "chunk W U dgrad", "key gradient sum", "chunk decay dgrad",
@@ -98,11 +83,11 @@ TEST_CASE("the backward pass of the gated delta rule makes W, U and states again
 
 TEST_CASE("a generated token of Gated DeltaNet updates states in FP32") {
   const Model model = model_from(delta_model);
-  const OperatorSet core = transformer_layer(model, shape_of(2, Phase::generation)).attention_core;
+  const OperatorSet core = transformer_layer(model, mixer_shape(2, Phase::generation)).attention_core;
   CHECK(names_of(core.forward) == Names{"convolution", "strengths", "group repetition", "state update", "gated norm"});
   // 3 sequences: queries and keys of 12 elements each, values of 16, three numbers a head; states of 16 x 6.
   CHECK(bytes(core.forward[3]) == Sizes{2 * 3 * (24 + 16 + 6) + 4 * 3 * 96, 2 * 3 * 16 + 4 * 3 * 96});
-  CHECK(kv_cache_bytes(model, shape_of(2, Phase::generation)) == 3 * (2 * 28 * 4 + 4 * 96));
+  CHECK(kv_cache_bytes(model, mixer_shape(2, Phase::generation)) == 3 * (2 * 28 * 4 + 4 * 96));
 }
 
 TEST_CASE("FLOP of Gated DeltaNet by its dimensions") {
@@ -130,7 +115,7 @@ qkv_bias = false
 dropout = false
 )";
   const Model model = model_from(text);
-  LayerShape shape = shape_of(2);
+  LayerShape shape = mixer_shape(2);
   shape.flash_attention = true;
   const LayerOperators layer = transformer_layer(model, shape);
   // 2 heads: 32 columns of queries, as many of the gate, 16 of keys, 16 of values.

@@ -36,9 +36,6 @@ LayerShape shape_of(std::int64_t tensor) {
   return shape;
 }
 
-std::vector<std::int64_t> sizes(const Operator& op) { return {op.batch, op.m, op.n, op.k}; }
-using Sizes = std::vector<std::int64_t>;
-
 TEST_CASE("parameters of latent attention: what compresses is on every tensor rank, what expands is cut") {
   const Model model = model_from(latent_model);
   // Down: 64 x 32 + 64 x (12 + 8), norms of 32 and 12; up: 32 x 96 + 12 x 144; projection 80 x 64.

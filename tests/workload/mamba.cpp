@@ -1,5 +1,5 @@
 // Mamba layers: one by hand, uncut and on one of two tensor ranks; Jamba's kinds of layers.
-#include "models_from.hpp"
+#include "mixer_layers.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -26,35 +26,19 @@ norm = "rmsnorm"
 dropout = false
 )";
 
-LayerShape shape_of(std::int64_t tensor, Phase phase = Phase::training) {
-  LayerShape shape;
-  shape.sequence = 10;
-  shape.tensor = tensor;
-  shape.phase = phase;
-  if (phase != Phase::generation) return shape;
-  shape.sequence = 1;
-  shape.context = 7;
-  shape.micro_batch = 3;
-  return shape;
-}
-
-std::vector<std::int64_t> sizes(const Operator& op) { return {op.batch, op.m, op.n, op.k}; }
-std::vector<std::int64_t> bytes(const Operator& op) { return {op.bytes_read, op.bytes_written}; }
-using Sizes = std::vector<std::int64_t>;
-
 TEST_CASE("parameters of a Mamba layer: channels are cut, norms of what they share are not") {
   const Model model = model_from(mamba_model);
   // In-projection 16 x 64, convolution 32 x 5, 32 x 11 and 5 x 32, per channel 3 decays, a skip and a bias, 32 x 16.
   const std::int64_t cut = 1024 + 160 + 352 + 160 + 160 + 512;
-  CHECK(layer_parameters(model, shape_of(1)).total() == cut + 11 + 16);
-  const ParameterShare half = layer_parameters(model, shape_of(2));
+  CHECK(layer_parameters(model, mixer_shape(1)).total() == cut + 11 + 16);
+  const ParameterShare half = layer_parameters(model, mixer_shape(2));
   CHECK(half.sharded == cut / 2);
   CHECK(half.replicated == 11 + 16);
-  CHECK(product_weights(model, shape_of(2)).sharded == (1024 + 512) / 2);
+  CHECK(product_weights(model, mixer_shape(2)).sharded == (1024 + 512) / 2);
 }
 
 TEST_CASE("a Mamba layer in training: tensor ranks sum what channels share, forward and backward") {
-  const OperatorSet core = transformer_layer(model_from(mamba_model), shape_of(2)).attention_core;
+  const OperatorSet core = transformer_layer(model_from(mamba_model), mixer_shape(2)).attention_core;
   CHECK(names_of(core.forward) ==
         Names{"convolution", "x projection", "step norm", "B norm", "C norm", "step projection", "selective scan"});
   CHECK(sizes(core.forward[1]) == Sizes{1, 10, 11, 16});
@@ -78,14 +62,14 @@ TEST_CASE("a Mamba layer in training: tensor ranks sum what channels share, forw
   // Kept: what the in-projection made; channels, what they share before its norms and behind them, steps, outputs.
   CHECK(core.kept_input == 2 * 10 * 32);
   CHECK(core.kept_inside == 2 * (160 + 10 * 11 + 10 * 5 + 2 * 160) + 2 * 60 + 4 * 2 * 48);
-  CHECK(transformer_layer(model_from(mamba_model), shape_of(1)).attention_core.exchange_steps.empty());
+  CHECK(transformer_layer(model_from(mamba_model), mixer_shape(1)).attention_core.exchange_steps.empty());
 }
 
 TEST_CASE("a Mamba layer without norms makes channels and steps again") {
   std::string text = mamba_model;
   text.replace(text.find("state_norms = true"), 18, "state_norms = false");
   const Model model = model_from(text);
-  const OperatorSet core = transformer_layer(model, shape_of(2)).attention_core;
+  const OperatorSet core = transformer_layer(model, mixer_shape(2)).attention_core;
   CHECK(names_of(core.forward) == Names{"convolution", "x projection", "step projection", "selective scan"});
   CHECK(names_of(core.input_gradient) == Names{"convolution again", "step projection again", "selective scan dgrad",
                                                "step projection dgrad", "x projection dgrad", "channel gradient sum",
@@ -94,18 +78,18 @@ TEST_CASE("a Mamba layer without norms makes channels and steps again") {
   CHECK(core.gradient_exchange_steps.at(0).begin == 4);
   // What steps are made from; outputs before the gate, B and C, and the scan's numbers in FP32.
   CHECK(core.kept_inside == 2 * (10 * 5 + 160) + 2 * 60 + 4 * 2 * 48);
-  CHECK(layer_parameters(model, shape_of(2)).replicated == 16);
+  CHECK(layer_parameters(model, mixer_shape(2)).replicated == 16);
 }
 
 TEST_CASE("a generated token of a Mamba layer: one update of all states, with its sum over the tensor ranks") {
   const Model model = model_from(mamba_model);
-  const OperatorSet core = transformer_layer(model, shape_of(2, Phase::generation)).attention_core;
+  const OperatorSet core = transformer_layer(model, mixer_shape(2, Phase::generation)).attention_core;
   CHECK(names_of(core.forward) ==
         Names{"convolution", "x projection", "step norm", "B norm", "C norm", "step projection", "state update"});
   CHECK(core.exchange_steps.at(0).bytes == 2 * 3 * 11);
   // 3 sequences: channels, steps and gates of 16, B and C; states of 16 x 3.
   CHECK(bytes(core.forward[6]) == Sizes{2 * 3 * (48 + 6) + 2 * 3 * 48, 2 * 3 * 16 + 2 * 3 * 48});
-  CHECK(kv_cache_bytes(model, shape_of(2, Phase::generation)) == 3 * 2 * (16 * 4 + 48));
+  CHECK(kv_cache_bytes(model, mixer_shape(2, Phase::generation)) == 3 * 2 * (16 * 4 + 48));
 }
 
 TEST_CASE("FLOP of a Mamba layer by its dimensions") {

@@ -78,6 +78,12 @@ inline std::vector<std::string> names_of(const std::vector<Operator>& operators)
 
 using Names = std::vector<std::string>;
 
+using Sizes = std::vector<std::int64_t>;
+/// Batch, m, n, k of a product.
+inline Sizes sizes(const Operator& op) { return {op.batch, op.m, op.n, op.k}; }
+/// Read, written.
+inline Sizes bytes(const Operator& op) { return {op.bytes_read, op.bytes_written}; }
+
 struct ConfigReading {
   Model model;
   Names errors;

@@ -1,5 +1,5 @@
 // Mixers with a state in the place of attention: one layer by hand, uncut and on one of two tensor ranks.
-#include "models_from.hpp"
+#include "mixer_layers.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -28,21 +28,10 @@ dropout = false
 )";
 
 LayerShape shape_of(std::int64_t tensor, Phase phase = Phase::training) {
-  LayerShape shape;
-  shape.sequence = 10;
-  shape.tensor = tensor;
+  LayerShape shape = mixer_shape(tensor, phase);
   shape.sequence_parallel = tensor > 1 && phase != Phase::generation;
-  shape.phase = phase;
-  if (phase != Phase::generation) return shape;
-  shape.sequence = 1;
-  shape.context = 7;
-  shape.micro_batch = 3;
   return shape;
 }
-
-std::vector<std::int64_t> sizes(const Operator& op) { return {op.batch, op.m, op.n, op.k}; }
-std::vector<std::int64_t> bytes(const Operator& op) { return {op.bytes_read, op.bytes_written}; }
-using Sizes = std::vector<std::int64_t>;
 
 TEST_CASE("parameters of a Mamba-2 layer: whole groups on each tensor rank, and no MLP") {
   const Model model = model_from(mamba2_model);
