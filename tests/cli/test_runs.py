@@ -148,6 +148,19 @@ class DeterminismOfExperiments(Determinism):
             self.assert_same_results("one.h5", "two.h5")
 
 
+class Folds(CliTest):
+    def test_whoever_is_simulated_for_others_does_as_they_do(self):
+        for experiment in ("slots-of-peers.toml", "turned-stage.toml"):
+            self.simulate(experiment, "folded.h5")
+            self.simulate(experiment, "all.h5", "--set", "simulation.fold=none")
+            self.assert_same_results("folded.h5", "all.h5")
+
+    def test_what_a_machine_cannot_carry_out_is_refused_before_anything_is_compared(self):
+        # Dies 0 and 3 of four are no rectangle; nor are those of the other pair.
+        done = self.tessera("run", "turned-stage.toml", "-o", "never.h5", "--progress", "off", "--set", "collectives.all_reduce=mesh-scatter", code=3)
+        self.assertIn("rectangle", done.stderr)
+
+
 class Outputs(CliTest):
     def test_an_existing_output_is_left_alone_without_force(self):
         (self.folder / "out.h5").write_text("precious")

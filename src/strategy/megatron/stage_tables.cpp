@@ -57,8 +57,10 @@ double repeated_collectives(const Cut& cut, const Job& job, std::uint32_t stage,
       program::Group group;
       const auto t = static_cast<std::uint32_t>(cut.options.tensor);
       for (const std::uint32_t rank : one.ranks) group.members.push_back(cut.device({rank % t, rank / t, stage}));
-      if (group.members.size() > 1)
-        sum += algorithm_of(one.collective.algorithm).time(one.collective, group, job.machine);
+      // What the machine cannot carry out is refused with the program.
+      const bool runs =
+          group.members.size() > 1 && program::check_collective(one.collective, group, job.machine).empty();
+      if (runs) sum += algorithm_of(one.collective.algorithm).time(one.collective, group, job.machine);
     }
   }
   return sum;

@@ -124,6 +124,8 @@ bool Comparison::group_is_like(GroupId id, GroupId other_id, std::uint32_t slot)
 }
 
 bool Comparison::collective_is_alike(std::uint32_t index, GroupId id, GroupId other, std::uint32_t by) {
+  problem_ = unfit_collective(machine_, program_, index, {id, other});
+  if (!problem_.empty()) return false;
   const program::CollectiveCall a = lowerings_.call(index, id, 0), b = lowerings_.call(index, other, 0);
   if (a.lowering == b.lowering && program::algorithm_of(a).is_alike(a, b, by)) return true;
   std::uint32_t rank = 0;
@@ -183,6 +185,15 @@ std::string list_problem(const program::AlikeParts& alike, std::size_t devices) 
 }
 
 }  // namespace
+
+std::string unfit_collective(const machine::Machine& machine, const program::Program& program, std::uint32_t index,
+                             std::initializer_list<program::GroupId> groups) {
+  for (const program::GroupId group : groups) {
+    std::string problem = program::check_collective(program.collectives[index], program.groups[group], machine);
+    if (!problem.empty()) return problem;
+  }
+  return {};
+}
 
 std::string unlike_devices(const machine::Machine& machine, const program::Program& program, DeviceId device,
                            DeviceId other) {

@@ -1,6 +1,7 @@
 #include "sim/laws/fold/fold_by_ends.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -43,6 +44,7 @@ class EndsComparison {
   [[nodiscard]] bool members_are_alike(const Seat& ours, const Seat& theirs) const;
   bool ways_are_alike();
   bool messages_are_alike(DeviceId device);
+  [[nodiscard]] std::optional<std::size_t> slot_back(DeviceId device, std::size_t slot) const;
   bool collectives_are_alike(DeviceId device, std::uint32_t slot);
   [[nodiscard]] std::set<std::uint32_t> steps_ahead(std::uint32_t slot, const Seat& own);
   [[nodiscard]] Seat seat(DeviceId device, std::uint32_t slot) const;
@@ -57,8 +59,9 @@ class EndsComparison {
   const program::Program& program_;
   std::unique_ptr<Fold> fold_;
   OwnWays ways_;
-  std::set<std::uint32_t> slots_;                                // in which groups carry out collectives
-  std::set<std::tuple<GroupId, GroupId, std::uint32_t>> known_;  // groups that are alike, and by how many ranks
+  std::set<std::uint32_t> slots_;  // in which groups carry out collectives
+  // Groups that are alike, by how many ranks, and in which slot.
+  std::set<std::tuple<GroupId, GroupId, std::uint32_t, std::uint32_t>> known_;
 };
 
 EndsComparison::Seat EndsComparison::seat(DeviceId device, std::uint32_t slot) const {
@@ -95,6 +98,7 @@ bool EndsComparison::peers_are_alike(DeviceId device, DeviceId other) const {
     }
     if (!fold_->takes_part(ours[slot]) || !fold_->takes_part(theirs[slot])) return false;
     if (fold_->place(ours[slot]).of != fold_->place(theirs[slot]).of) return false;
+    if ((ours[slot] == device) != (theirs[slot] == other)) return false;
     const auto first = [slot](const std::vector<DeviceId>& peers) {
       return std::ranges::find(peers, peers[slot]) - peers.begin();
     };
@@ -120,10 +124,11 @@ bool EndsComparison::seat_is_like(std::uint32_t slot, const Seat& ours, const Se
   const std::size_t members = program_.groups[ours.group].members.size();
   if (members != program_.groups[theirs.group].members.size()) return false;
   const auto by = static_cast<std::uint32_t>((theirs.rank + members - ours.rank) % members);
-  if (!known_.insert({ours.group, theirs.group, by}).second) return true;
+  if (!known_.insert({ours.group, theirs.group, by, slot}).second) return true;
   if (!members_are_alike(ours, theirs)) return false;
   for (std::uint32_t index = 0; index < program_.collectives.size(); ++index) {
     if (program_.collectives[index].group_slot != slot) continue;
+    if (!unfit_collective(machine_, program_, index, {ours.group, theirs.group}).empty()) return false;
     const program::CollectiveCall a = lowerings_.call(index, ours.group, 0),
                                   b = lowerings_.call(index, theirs.group, 0);
     if (a.lowering != b.lowering || !program::algorithm_of(a).is_alike(a, b, by)) return false;
@@ -151,12 +156,23 @@ bool EndsComparison::ways_are_alike() {
   return ways_.finish();
 }
 
+// In which slot the peer of a slot has the device.
+std::optional<std::size_t> EndsComparison::slot_back(DeviceId device, std::size_t slot) const {
+  const std::vector<DeviceId>& peers = program_.devices[program_.devices[device].peers[slot]].peers;
+  const auto found = std::ranges::find(peers, device);
+  if (found == peers.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - peers.begin());
+}
+
+// A receiver is told by the sender's name, so all copies have it in the same slot.
 bool EndsComparison::messages_are_alike(DeviceId device) {
   const std::vector<DeviceId>& peers = program_.devices[device].peers;
   for (std::size_t slot = 0; slot < peers.size(); ++slot) {
     if (peers[slot] == program::no_device || peers[slot] == device) continue;
-    const std::vector<DeviceId>& back = program_.devices[peers[slot]].peers;
-    if (std::ranges::find(back, device) == back.end()) return false;
+    const std::optional<std::size_t> back = slot_back(device, slot);
+    if (!back) return false;
+    for (std::uint32_t times = 1; times < fold_->order(); ++times)
+      if (slot_back(fold_->shifted(device, times), slot) != back) return false;
     const auto peer_of = [&](DeviceId other) { return program_.devices[other].peers[slot]; };
     if (!ways_.add(device, peer_of)) return false;
   }

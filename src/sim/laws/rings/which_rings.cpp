@@ -152,6 +152,10 @@ bool RingLaws::find_way(RingParts& parts, std::uint32_t way) {
     links.push_back(fold_ == nullptr ? link : fold_->simulated_link(link));
     if (parts_->nodes[tables_->server(links.back())] == nullptr) return false;
   }
+  // The link that is simulated for one on the way may lead where the way ends: messages would seem to be there.
+  const machine::Network& network = tables_->network();
+  for (std::size_t i = 0; i + 1 < links.size(); ++i)
+    if (network.links[links[i]].to == network.links[links.back()].to) return false;
   pdes::ComponentId& hop = parts.hops[shape.way(way / shape.seats(), shape.to[way])];
   hop = last;
   if (fold_ != nullptr) {
