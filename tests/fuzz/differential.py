@@ -46,9 +46,9 @@ OF_TIMELINES = ("/timeline", "/names/groups", "/names/streams")  # what only res
 
 
 def ways(rng, text):
-    """The reference, and what is compared with it. A script has no replicas that could be folded."""
+    """The reference, and what is compared with it. A script names no replicas, but its nodes may be folded."""
     def mixed(ranks):
-        fold = rng.choice(["none", "replicas"]) if 'name = "megatron"' in text else "none"
+        fold = rng.choice(["none", "auto", "replicas"] if 'name = "megatron"' in text else ["none", "auto"])
         return Way(rng.choice(["all", "all", "rings", "trains", "none"]), fold, ranks, rng.choice(["window", "null-message"]), rng.random() < 0.3)
 
     return Way(timeline=rng.random() < 0.3), [Way("all"), mixed(1), mixed(rng.randint(2, 4))]
