@@ -40,14 +40,14 @@ FoldTry try_folds(const machine::Machine& machine, const program::Program& progr
   if (all.empty() || !problem.empty()) return {false, problem};
   program::Lowerings lowerings(program, machine);
   for (const program::AlikeParts* alike : all) {
-    bool by_ends = true;
-    for (FoldWays ways = FoldWays::ends_too; by_ends; ways = FoldWays::shifts) {
+    for (const FoldWays ways : {FoldWays::ends_too, FoldWays::shifts}) {
       FoundFold found = find_fold(machine, lowerings, tables, *alike, ways);
-      if (!found.fold && folding == Folding::replicas) refuse(found.problem);
-      by_ends = found.fold && found.fold->goes_by_ends();
+      if (!found.fold && ways == FoldWays::ends_too && folding == Folding::replicas) refuse(found.problem);
+      const bool by_ends = found.fold && found.fold->goes_by_ends();
       if (found.fold) found.problem = use(*alike, *found.fold);
       if (found.problem.empty()) return {true, {}};
       if (problem.empty()) problem = std::move(found.problem);
+      if (!by_ends) break;  // shifts would find the same
     }
   }
   return {false, problem};

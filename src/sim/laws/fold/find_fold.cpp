@@ -7,6 +7,7 @@
 #include "sim/execution/destinations.hpp"
 #include "sim/laws/fold/alike_routes.hpp"
 #include "sim/laws/fold/fold_by_ends.hpp"
+#include "sim/laws/fold/unlike.hpp"
 #include "tessera/program/group_rank.hpp"
 
 namespace tessera::sim {
@@ -185,29 +186,6 @@ std::string list_problem(const program::AlikeParts& alike, std::size_t devices) 
 }
 
 }  // namespace
-
-std::string unfit_collective(const machine::Machine& machine, const program::Program& program, std::uint32_t index,
-                             std::initializer_list<program::GroupId> groups) {
-  for (const program::GroupId group : groups) {
-    std::string problem = program::check_collective(program.collectives[index], program.groups[group], machine);
-    if (!problem.empty()) return problem;
-  }
-  return {};
-}
-
-std::string unlike_devices(const machine::Machine& machine, const program::Program& program, DeviceId device,
-                           DeviceId other) {
-  const program::DeviceProgram &a = program.devices[device], &b = program.devices[other];
-  const std::string name = machine.node_name(device), other_name = machine.node_name(other);
-  if (machine.kind(device) != machine.kind(other))
-    return fmt::format("{} and {} are devices of different kinds", name, other_name);
-  if (machine.speed[device] != machine.speed[other])
-    return fmt::format("{} has {} times the normal speed, {} {} times", name, machine.speed[device], other_name,
-                       machine.speed[other]);
-  if (a.streams != b.streams || a.events != b.events)
-    return fmt::format("{} and {} carry out different instructions", name, other_name);
-  return {};
-}
 
 FoundFold find_fold(const machine::Machine& machine, program::Lowerings& lowerings, const NetworkTables& tables,
                     const program::AlikeParts& alike, FoldWays ways) {

@@ -17,7 +17,8 @@ struct FoundFold {
   std::string problem;
 };
 
-/// Which folds are looked for (fold.hpp): by shifts alone, or where one block goes by ends, that.
+/// Which folds are looked for (fold.hpp): of each size of block by shifts alone, or by ends too where no shift is
+/// found.
 enum class FoldWays : std::uint8_t { shifts, ends_too };
 
 /// The least block of parts that is like all others. Compared are instructions, speeds, peers, groups and steps

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "sim/laws/fold/own_ways.hpp"
+#include "sim/laws/fold/unlike.hpp"
 #include "tessera/program/group_rank.hpp"
 
 namespace tessera::sim {

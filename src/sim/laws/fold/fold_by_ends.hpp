@@ -1,9 +1,7 @@
 // Parts of a program that do the same although no shift takes all of them to each other (fold.hpp, "by ends").
 #pragma once
 
-#include <initializer_list>
 #include <memory>
-#include <string>
 
 #include "sim/laws/fold/fold.hpp"
 #include "tessera/machine/machine.hpp"
@@ -18,13 +16,5 @@ namespace tessera::sim {
 [[nodiscard]] std::unique_ptr<Fold> find_fold_by_ends(const machine::Machine& machine, program::Lowerings& lowerings,
                                                       const NetworkTables& tables, const program::AlikeParts& alike,
                                                       std::uint32_t block);
-
-/// What two devices have that keeps one from standing for the other, whatever their peers and groups; empty: nothing.
-[[nodiscard]] std::string unlike_devices(const machine::Machine& machine, const program::Program& program,
-                                         program::DeviceId device, program::DeviceId other);
-/// Why the machine cannot carry a collective out in one of these groups; empty: it can. Facts about a fold are asked
-/// for before a program is checked.
-[[nodiscard]] std::string unfit_collective(const machine::Machine& machine, const program::Program& program,
-                                           std::uint32_t index, std::initializer_list<program::GroupId> groups);
 
 }  // namespace tessera::sim

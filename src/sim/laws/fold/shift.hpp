@@ -14,8 +14,4 @@ void shift(Message& message, const Fold& fold, std::uint32_t times) {
   if constexpr (requires { message.link; }) message.link = fold.shifted_link(message.link, times);
 }
 
-inline void shift(Segments& segments, const Fold& fold, std::uint32_t times) {
-  for (Segment& segment : segments.span()) shift(segment, fold, times);
-}
-
 }  // namespace tessera::sim
