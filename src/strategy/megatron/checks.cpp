@@ -160,9 +160,10 @@ void Checker::check_width(const workload::LayerFields& kind) {
 void Checker::check_heads(const workload::LayerFields& kind) {
   const std::int64_t t = options_.tensor;
   if (!has_attention(kind)) {
-    if (kind.heads % t != 0 || kind.state_groups % t != 0)
-      error("tensor", "tensor = {} does not divide the {} groups of {} heads of {}", t, kind.state_groups, kind.heads,
-            model_.name);
+    if (kind.heads % t != 0)
+      error("tensor", "tensor = {} does not divide the {} heads of {}", t, kind.heads, model_.name);
+    else if (kind.state_groups % t != 0)
+      error("tensor", "tensor = {} does not divide the {} groups of heads of {}", t, kind.state_groups, model_.name);
     return;
   }
   if (options_.pad_heads) {

@@ -177,6 +177,10 @@ struct Cut {
   [[nodiscard]] std::int64_t predictions(std::uint32_t stage, std::uint32_t chunk) const {
     return predicts() && has_head(stage, chunk) ? model->prediction_depth : 0;
   }
+  /// Of the layer in such a module.
+  [[nodiscard]] workload::LayerShape prediction_shape() const {
+    return layer_shape(workload::prediction_kind(*model), 0);
+  }
   [[nodiscard]] bool has_embedding(std::uint32_t stage, std::uint32_t chunk) const { return piece(stage, chunk) == 0; }
   [[nodiscard]] bool has_head(std::uint32_t stage, std::uint32_t chunk) const {
     return static_cast<std::int64_t>(piece(stage, chunk)) + 1 == options.pipeline * options.interleave;

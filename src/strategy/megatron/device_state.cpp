@@ -25,8 +25,8 @@ void add(DeviceState& state, const workload::ParameterShare& share) {
 
 void add_predictions(const Cut& cut, std::int64_t modules, DeviceState& state) {
   state.layers += modules;
+  const auto shape = cut.prediction_shape();
   for (std::int64_t i = 0; i < modules; ++i) {
-    const auto shape = cut.layer_shape(workload::prediction_kind(*cut.model), 0);
     add(state, workload::prediction_parameters(*cut.model, shape));
     const workload::ParameterShare products = workload::prediction_products(*cut.model, shape);
     state.linear_dense += products.sharded + products.replicated;
@@ -98,20 +98,19 @@ class UnusedGradients {
 std::int64_t unused_gradients(const Cut& cut, std::uint32_t stage) {
   if (!cut.training() || !cut.options.unused_gradients || !cut.options.fused_gradient_accumulation) return 0;
   UnusedGradients unused;
-  bool has_predictions = false;
-  for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk)
-    has_predictions = has_predictions || cut.predictions(stage, chunk) > 0;
-  if (has_predictions)
-    unused.see(workload::prediction_operators(*cut.model, cut.layer_shape(workload::prediction_kind(*cut.model), 0))
-                   .projection);
-  for (std::uint32_t kind = 0; kind < workload::layer_kinds(*cut.model); ++kind) {
-    if (layers_of(cut, stage, kind) == 0 && !(has_predictions && kind == workload::prediction_kind(*cut.model)))
-      continue;
+  const auto see_layer = [&](std::uint32_t kind) {
     const workload::LayerOperators layer = cut.layer(kind, 0);
     for (const workload::OperatorSet* section : layer.in_order()) unused.see(*section);
-  }
-  for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk)
+  };
+  for (std::uint32_t kind = 0; kind < workload::layer_kinds(*cut.model); ++kind)
+    if (layers_of(cut, stage, kind) > 0) see_layer(kind);
+  for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk) {
+    if (cut.predictions(stage, chunk) > 0) {
+      see_layer(workload::prediction_kind(*cut.model));
+      unused.see(workload::prediction_operators(*cut.model, cut.prediction_shape()).projection);
+    }
     if (cut.has_head(stage, chunk)) unused.see(workload::head_operators(*cut.model, cut.layer_shape(0, 0)).logits);
+  }
   return cut.element() * unused.elements();
 }
 
@@ -129,15 +128,14 @@ std::int64_t cast_buffers(const Cut& cut) {
 
 DeviceState device_state(const Cut& cut, std::uint32_t stage) {
   DeviceState state;
-  state.layers += cut.stage_layers(stage);
+  state.layers = cut.stage_layers(stage);
   add_layers(cut, stage, state);
   add_edges(cut, stage, state);
   const workload::Model& model = *cut.model;
   const bool edge = stage == 0 || stage + 1 == cut.options.pipeline;
   if (cut.shares_embedding() && edge) {
-    state.tied = cut.predicts()
-                     ? workload::embedding_parameters(model, cut.layer_shape(0, 0)).total()
-                     : workload::padded_vocabulary(model, cut.options.tensor) / cut.options.tensor * model.hidden;
+    const workload::ParameterShare embedding = workload::embedding_parameters(model, cut.layer_shape(0, 0));
+    state.tied = cut.predicts() ? embedding.total() : embedding.sharded;
   }
   if (cut.options.shards_gradients()) {
     const UnitParameters held = cut.options.weights_on_hosts() ? UnitParameters{} : held_parts(cut, stage);

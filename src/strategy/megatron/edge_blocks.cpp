@@ -98,9 +98,7 @@ program::BlockId head_input_gradient(program::Program& program, const Cut& cut, 
   for (auto set = head.loss.rbegin(); set != head.loss.rend(); ++set) plain_backward(writer, *set);
   column_input_gradient(writer, head.logits);
   plain_backward(writer, head.norm);
-  const std::int64_t over = kept(head) - needed_by_weights(cut, head.logits);
-  writer.builder().release(MemoryCategory::activations, Bytes{std::max<std::int64_t>(0, over)});
-  writer.builder().allocate(MemoryCategory::activations, Bytes{std::max<std::int64_t>(0, -over)});
+  writer.leave_activations(kept(head), needed_by_weights(cut, head.logits));
   return writer.builder().done();
 }
 

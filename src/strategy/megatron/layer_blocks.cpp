@@ -182,9 +182,7 @@ class LayerPasses {
         for (std::size_t i = begin; i < end_again; ++i) parts_[i].forward(writer, Activity::recomputation);
       }
       while (end > begin) (parts_[--end].backward.*pass)(writer);
-      const std::int64_t over = begin == 0 ? bytes + kept_ - stays : bytes;
-      writer.builder().release(MemoryCategory::activations, Bytes{std::max<std::int64_t>(0, over)});
-      writer.builder().allocate(MemoryCategory::activations, Bytes{std::max<std::int64_t>(0, -over)});
+      writer.leave_activations(begin == 0 ? bytes + kept_ : bytes, begin == 0 ? stays : 0);
     });
   }
   /// Calls act(begin, end_again, end) from the last parts to the first ones: parts begin to end_again - 1 run again

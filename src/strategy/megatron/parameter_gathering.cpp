@@ -11,10 +11,8 @@ namespace {
 using program::PipelineAction;
 
 void gather(Writer& beside, const workload::ParameterShare& share, const workload::ParameterShare& products = {}) {
-  gather_weights(beside, {{data_beside_group, twins_beside_group},
-                          share.sharded + share.replicated,
-                          products.sharded + products.replicated});
-  gather_weights(beside, {{expert_data_beside_group, twins_beside_group}, share.expert, products.expert});
+  gather_weights(beside, {dense_beside, share.sharded + share.replicated, products.sharded + products.replicated});
+  gather_weights(beside, {expert_beside, share.expert, products.expert});
   beside.builder().signal(weights_gathered);
 }
 
@@ -28,8 +26,8 @@ void gather_chunk(Writer& beside, const StageBlocks& blocks, const ChunkPlace& a
     for (std::uint32_t i = 0; i < run.layers; ++i) gather(beside, share, products);
   }
   for (std::int64_t i = cut.predictions(at.stage, at.chunk); i > 0; --i)
-    gather(beside, workload::prediction_parameters(model, cut.layer_shape(workload::prediction_kind(model), 0)),
-           workload::prediction_products(model, cut.layer_shape(workload::prediction_kind(model), 0)));
+    gather(beside, workload::prediction_parameters(model, cut.prediction_shape()),
+           workload::prediction_products(model, cut.prediction_shape()));
   if (blocks.has_head(at)) gather(beside, last_stage_parameters(cut));
 }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "section_run.hpp"
 
 namespace tessera::strategy::megatron {
@@ -17,7 +15,7 @@ class Module {
       : program_(program),
         cut_(cut),
         parts_(parts),
-        own_(workload::prediction_operators(*cut.model, cut.layer_shape(workload::prediction_kind(*cut.model), 0))),
+        own_(workload::prediction_operators(*cut.model, cut.prediction_shape())),
         runs_again_(cut.repeated(stage, prediction_repeat(cut, stage)).again.all()),
         all_(own_.combination.kept() + own_.projection.kept()) {}
 
@@ -50,9 +48,7 @@ class Module {
     writer.builder().call(parts_.layer.input_gradient);
     column_input_gradient(writer, own_.projection);
     plain_backward(writer, own_.combination);
-    const std::int64_t over = all_ - needed_by_weights(cut_, own_.projection);
-    writer.builder().release(MemoryCategory::activations, Bytes{std::max<std::int64_t>(0, over)});
-    writer.builder().allocate(MemoryCategory::activations, Bytes{std::max<std::int64_t>(0, -over)});
+    writer.leave_activations(all_, needed_by_weights(cut_, own_.projection));
     writer.builder().call(parts_.embedding.backward);
     return writer.builder().done();
   }
@@ -86,11 +82,6 @@ class Module {
   std::int64_t all_;  ///< B
 };
 
-/// Of the word embedding.
-std::int64_t word_parameters(const Cut& cut) {
-  return workload::padded_vocabulary(*cut.model, cut.options.tensor) / cut.options.tensor * cut.model->hidden;
-}
-
 }  // namespace
 
 Repeat prediction_repeat(const Cut& cut, std::uint32_t stage) {
@@ -114,7 +105,7 @@ EdgeBlocks add_prediction(program::Program& program, const Cut& cut, std::uint32
 
 std::vector<BesideWidths> prediction_widths(const Cut& cut) {
   const std::uint32_t kind = workload::prediction_kind(*cut.model);
-  const auto own = workload::prediction_operators(*cut.model, cut.layer_shape(kind, 0));
+  const auto own = workload::prediction_operators(*cut.model, cut.prediction_shape());
   std::vector<BesideWidths> widths = {head_widths(cut)};
   for (const BesideWidths& of_layer : beside_widths(cut, kind)) widths.push_back(of_layer);
   widths.push_back(beside_widths(cut, own.projection));
@@ -128,7 +119,7 @@ workload::ParameterShare last_stage_parameters(const Cut& cut) {
   workload::ParameterShare share = workload::head_parameters(model, shape, has_own);
   if (cut.joins_ends() || !cut.predicts()) return share;
   const workload::ParameterShare embedding = workload::embedding_parameters(model, shape);
-  share.sharded += embedding.sharded - (model.tied_embeddings ? word_parameters(cut) : 0);
+  if (!model.tied_embeddings) share.sharded += embedding.sharded;  // tied, the output weight is that copy
   share.replicated += embedding.replicated;
   return share;
 }

@@ -130,7 +130,7 @@ void ProductChecker::check_layers() {
   bool has_parallel = false, has_output_norm = false, has_inner_sums = false;
   for (std::uint32_t kind = 0; kind < layer_kinds(model_); ++kind) {
     has_parallel = has_parallel || is_parallel(layer_kind(model_, kind));
-    has_inner_sums = has_inner_sums || sums_inside(layer_kind(model_, kind));
+    has_inner_sums = has_inner_sums || sums_norm_statistics(layer_kind(model_, kind));
     has_output_norm = has_output_norm || layer_kind(model_, kind).sublayer_norms != workload::SublayerNorms::input;
   }
   const char* inner = "tensor ranks sum amid a section of the model's layers (query_key_norm = \"whole-width\")";

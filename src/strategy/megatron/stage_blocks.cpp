@@ -80,10 +80,9 @@ const EdgeBlocks& StageBlocks::head() {
 const EdgeBlocks& StageBlocks::prediction(const ChunkPlace& at) {
   const LayerRun run{workload::prediction_kind(*cut_.model), 1, prediction_repeat(cut_, at.stage)};
   const LayerKey key = layer_key(at, run, 0);
-  const auto found = predictions_.find(key);
-  if (found != predictions_.end()) return found->second;
-  const PredictionParts parts{embedding(), layer(at, run), head()};
-  return predictions_.emplace(key, add_prediction(program_, cut_, at.stage, parts)).first->second;
+  const auto [found, added] = predictions_.try_emplace(key);
+  if (added) found->second = add_prediction(program_, cut_, at.stage, {embedding(), layer(at, run), head()});
+  return found->second;
 }
 
 void StageBlocks::write_predictions(Writer& writer, const ChunkPlace& at, program::BlockId EdgeBlocks::*part,

@@ -119,7 +119,7 @@ std::vector<workload::ParameterShare> announced_layers(const StageBlocks& blocks
   for (const PipelineAction& action : actions) {
     if (!action.last) continue;
     for (std::int64_t i = cut.predictions(stage, action.chunk); i > 0; --i)
-      layers.push_back(workload::prediction_parameters(model, cut.layer_shape(workload::prediction_kind(model), 0)));
+      layers.push_back(workload::prediction_parameters(model, cut.prediction_shape()));
     const std::vector<LayerRun> runs = blocks.runs({stage, action.chunk, 0});
     for (auto run = runs.rbegin(); run != runs.rend(); ++run)
       layers.insert(layers.end(), run->layers, workload::layer_parameters(model, cut.layer_shape(run->kind, 0)));

@@ -38,7 +38,7 @@ class Times {
     if (!cut_.predicts()) return 0;
     const auto stage = static_cast<std::uint32_t>(cut_.options.pipeline - 1);
     const std::uint32_t kind = workload::prediction_kind(*cut_.model);
-    const auto own = workload::prediction_operators(*cut_.model, cut_.layer_shape(kind, 0));
+    const auto own = workload::prediction_operators(*cut_.model, cut_.prediction_shape());
     const Repeat repeat = prediction_repeat(cut_, stage);
     const bool is_again = cut_.repeated(stage, repeat).again.all();
     const double again = is_again ? of(own.combination.forward) + of(own.projection.forward) : 0;

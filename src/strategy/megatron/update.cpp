@@ -6,11 +6,6 @@
 namespace tessera::strategy::megatron {
 namespace {
 
-constexpr Holders dense_holders{data_group, twins_group, across_group};
-constexpr Holders expert_holders{expert_data_group, twins_group, across_group};
-constexpr Holders dense_beside{data_beside_group, twins_beside_group, across_beside_group};
-constexpr Holders expert_beside{expert_data_beside_group, twins_beside_group, across_beside_group};
-
 workload::OptimizerOperators operators(const Cut& cut, const DeviceState& state) {
   return workload::optimizer_operators(optimizer_shape(cut, state));
 }

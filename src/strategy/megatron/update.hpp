@@ -11,8 +11,8 @@ void write_zero_gradients(Writer& writer, const DeviceState& state);
 /// stream waits for it), over the tensor ranks and over the tied embeddings; then the optimizer.
 void write_update(Writer& writer, const DeviceState& state);
 /// On the stream beside: reduces the gradients of each layer when it is announced, in the order of the backward
-/// passes; what is left (embedding, head) is reduced by write_update. `layers`: their kinds, in the order of their
-/// announcements.
+/// passes; what is left (embedding, head) is reduced by write_update. `layers`: the parameters of each, in the order of
+/// their announcements.
 void write_reduction(Writer& beside, const std::vector<workload::ParameterShare>& layers);
 /// Whether that is done beside the backward pass.
 [[nodiscard]] bool has_gradient_stream(const Cut& cut);

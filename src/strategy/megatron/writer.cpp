@@ -1,5 +1,7 @@
 #include "writer.hpp"
 
+#include <algorithm>
+
 namespace tessera::strategy::megatron {
 
 void Writer::run(const std::vector<workload::Operator>& operators, Activity activity) {
@@ -79,6 +81,11 @@ void Writer::collective(CollectiveKind kind, GroupSlot group, std::int64_t bytes
   collective.bytes = Bytes{(bytes + element - 1) / element * element};
   cut_.collectives->choose_for(collective);
   builder_.label(label).activity(activity).collective(collective);
+}
+
+void Writer::leave_activations(std::int64_t held, std::int64_t stay) {
+  builder_.release(MemoryCategory::activations, Bytes{std::max<std::int64_t>(0, held - stay)});
+  builder_.allocate(MemoryCategory::activations, Bytes{std::max<std::int64_t>(0, stay - held)});
 }
 
 // As Megatron-LM pads its gradient buffers (MemoryBuffer in its distributed.py).

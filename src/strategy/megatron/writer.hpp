@@ -15,8 +15,13 @@ using program::MemoryCategory;
 /// Groups of those that hold the same parameters: the copies of a device's share that have parts of it, the twins in
 /// each of them, and those who have the same part.
 struct Holders {
-  GroupSlot copies = data_group, twins = twins_group, across = across_group;
+  GroupSlot copies, twins, across;
 };
+inline constexpr Holders dense_holders{data_group, twins_group, across_group};
+inline constexpr Holders expert_holders{expert_data_group, twins_group, across_group};
+/// On the stream beside the main one:
+inline constexpr Holders dense_beside{data_beside_group, twins_beside_group, across_beside_group};
+inline constexpr Holders expert_beside{expert_data_beside_group, twins_beside_group, across_beside_group};
 
 class Writer {
  public:
@@ -50,6 +55,8 @@ class Writer {
   /// mean load holds. Uneven loads are those of the whole group's ranks.
   void expert_all_to_all(GroupSlot group, std::int64_t bytes, const std::string& label);
   [[nodiscard]] std::int64_t members(GroupSlot group) const;
+  /// Of `held` bytes of activations `stay`, which may be more.
+  void leave_activations(std::int64_t held, std::int64_t stay);
 
   [[nodiscard]] program::BlockBuilder& builder() { return builder_; }
   [[nodiscard]] const Cut& cut() const { return cut_; }
