@@ -101,6 +101,13 @@ TEST_CASE("what other tools' words call not modelled is refused, and what they t
   CHECK(errors_with("--cpu-offloading false") == Lines{});
   const auto made = imported({{"job.sh", with_options("--context-parallel-size 2")}}, on("h100-cluster"));
   CHECK(made.value("strategy.context_parallel") == "2");
+  const auto exchanged =
+      imported({{"job.sh", with_options("--context-parallel-size 2 --cp-comm-type a2a")}}, on("h100-cluster"));
+  CHECK(exchanged.value("strategy.context_exchange") == "\"all-to-all\"");
+  CHECK(errors_with("--cp-comm-type p2p") == Lines{});
+  CHECK(errors_with("--cp-comm-type a2a+p2p")
+            .front()
+            .find("\"a2a+p2p\" is not modelled, what is: p2p, a2a, all_gather") != std::string::npos);
   CHECK(errors_with("--context-parallel-size 1") == Lines{});
 }
 

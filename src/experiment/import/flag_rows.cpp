@@ -25,7 +25,7 @@ std::span<const FlagRow> flag_rows() {
        "a pipeline that is dealt out by hand; strategy.megatron.stage_layers lists the layers of each stage"},
       {"use_tp_pp_dp_mapping", refused, "",
        "stages beside each other and replicas apart; replicas are neighbours here"},
-      {"cp_comm_type", word, "", ""},
+      {"cp_comm_type", word, "strategy.context_exchange", "p2p=ring a2a=all-to-all all_gather=all-gather"},
       {"hierarchical_context_parallel_sizes", refused, "", "context parallelism of several levels"},
       // The model.
       {"num_layers hidden_size num_attention_heads ffn_hidden_size kv_channels max_position_embeddings", whole, "", ""},

@@ -76,8 +76,11 @@ config::Array sections_of(const Flag& flag, const std::vector<std::string>& name
 void read_modules(const Flags& flags, Draft& draft, config::Diagnostics& diagnostics) {
   const Flag* flag = find(flags, "recompute_modules");
   const std::vector<std::string> names = flag == nullptr ? std::vector<std::string>{} : names_in(flag->value);
-  if (names.empty() || names == std::vector<std::string>{"core_attn"})
-    return put(draft, "strategy.recomputation", std::string("selective"), flag == nullptr ? "" : flag->given);
+  if (names.empty() || names == std::vector<std::string>{"core_attn"}) {
+    const Flag* said =
+        flag != nullptr ? flag : first_of(flags, {"recompute_granularity", "activations_checkpoint_granularity"});
+    return put(draft, "strategy.recomputation", std::string("selective"), said == nullptr ? "" : said->given);
+  }
   const config::Array again = sections_of(*flag, names, draft, diagnostics);
   if (again.empty()) return;
   put(draft, "strategy.recomputation", std::string("none"), "sections are listed");
