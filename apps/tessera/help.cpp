@@ -166,12 +166,12 @@ std::string find_help(const std::string& path, const Schemas& schemas) {
   }
   if (!text.empty()) return text;
   const std::vector<std::string> paths = paths_of(path, schemas);
-  if (paths.size() == 1) return find_help(paths.front(), schemas);
-  if (paths.size() > 1) {
+  text = key_text(path, schemas);
+  if (paths.size() == 1) return text + (text.empty() ? "" : "\n") + find_help(paths.front(), schemas);
+  if (paths.size() > 1 && text.empty()) {
     throw InputError("tessera help: \"" + path +
                      "\" is in more than one section, choose one: " + config::listed(paths));
   }
-  text = key_text(path, schemas);
   if (text.empty()) text = translated(path, schemas);
   if (text.empty()) refuse_word(path, schemas);
   return text;

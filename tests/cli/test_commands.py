@@ -47,6 +47,11 @@ class Help(CliTest):
         self.assertIn("strategy.megatron:", text)
         self.assertIn("strategy.script:", text)
 
+    def test_a_key_that_is_called_as_a_section_is_told_of_first(self):
+        text = self.tessera("help", "mixer").stdout
+        self.assertTrue(text.startswith("[model]\nmixer: "), text)
+        self.assertIn("network.mixer:", text)
+
     def test_an_unknown_section_is_refused_with_a_suggestion(self):
         done = self.tessera("help", "machine.gpus", code=2)
         self.assertIn('unknown section or key "machine.gpus" (did you mean "machine.gpu"?)', done.stderr)
