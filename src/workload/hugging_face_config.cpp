@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -55,6 +56,20 @@ bool is_off(const nlohmann::json& value) {
   if (value.is_boolean()) return !value.get<bool>();
   if (value.is_number()) return value.get<double>() == 0.0;
   return value.empty();  // a text, an array or an object
+}
+
+/// Whether a key that no family here reads is one of those that say what layers compute, by the words that families
+/// name such things with. Losses, first values and factors are none.
+bool names_computation(const std::string& key) {
+  constexpr std::array harmless{"loss", "coef", "jitter", "init", "std", "dtype"};
+  constexpr std::array words{"expert",      "moe",        "_rank",          "softcap",      "window",
+                             "qk_norm",     "qk_layer",   "index_topk",     "index_n_head", "sparse",
+                             "linear_attn", "linear_num", "_interval",      "_attn_every",  "parallel_",
+                             "mlp_bias",    "qkv_bias",   "attention_bias", "mamba",        "ssm",
+                             "conv_kernel", "state_size", "mrope",          "chunk_size",   "layer_types",
+                             "nextn",       "cross_attn", "cross_layer",    "shared_layer", "kv_shared"};
+  const auto is_in = [&](const char* word) { return key.find(word) != std::string::npos; };
+  return std::ranges::none_of(harmless, is_in) && std::ranges::any_of(words, is_in);
 }
 
 }  // namespace
@@ -269,6 +284,10 @@ void HuggingFaceConfig::must_be(const std::string& key, const std::string& text)
 void HuggingFaceConfig::warn_of_the_rest() {
   for (const auto& item : state_->content.items()) {
     if (item.value().is_null() || state_->known.count(item.key()) != 0) continue;  // null is as if it were not there
+    if (names_computation(item.key()) && !is_off(item.value())) {
+      refuse(item.key(), "null, since this family does not read it");
+      continue;
+    }
     state_->diagnostics.warn(
         where(item.key()),
         fmt::format("unknown key \"{}\" is not read (docs/model-families.md lists those that are)", item.key()));

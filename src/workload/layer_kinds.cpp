@@ -132,7 +132,7 @@ std::int64_t most_heads(const Model& model) {
   return most;
 }
 
-bool sums_inside(const LayerFields& kind) { return kind.query_key_norm == QueryKeyNorm::whole_width; }
+bool sums_norm_statistics(const LayerFields& kind) { return kind.query_key_norm == QueryKeyNorm::whole_width; }
 
 bool has_projection_bias(const Model& model) {
   return model.projection_bias == ProjectionBias::as_bias ? model.bias : model.projection_bias == ProjectionBias::yes;

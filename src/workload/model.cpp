@@ -144,11 +144,6 @@ void check_mixer(const LayerFields& kind, const Checker& checker) {
   for (const auto& [field, member] : mixer.needs)
     if (kind.*member < 1)
       checker.report(field, fmt::format("{} of {} layers, allowed: 1 or more", kind.*member, mixer.words));
-  const bool has_groups =
-      std::ranges::any_of(mixer.needs, [](const auto& need) { return need.second == &LayerFields::state_groups; });
-  if (!has_groups && kind.state_groups != 0)
-    checker.report("state_groups",
-                   fmt::format("all heads of {} layers share what writes and reads states, allowed: 0", mixer.words));
   if (kind.state_groups > 0 && kind.heads % kind.state_groups != 0)
     checker.report("state_groups", fmt::format("{} does not divide {}, which is {}", kind.state_groups,
                                                checker.name("heads"), kind.heads));
@@ -156,33 +151,57 @@ void check_mixer(const LayerFields& kind, const Checker& checker) {
     checker.report("parallel_block", fmt::format("{} layers have an MLP behind them, allowed: none", mixer.words));
 }
 
-/// What layers of a kind have of their model is of attention; without kinds it was meant.
-void leave_out_attention(const Model& model, LayerFields& kind, const Checker& checker) {
-  const LayerFields none;
-  const auto leave_out = [&](const char* field, auto LayerFields::*member) {
-    if (model.layer_kinds.empty() && kind.*member != none.*member)
-      checker.report(field, fmt::format("there is no attention in {} layers", layer::mixer_kind(kind.mixer).words));
-    kind.*member = none.*member;
-  };
-  leave_out("value_dim", &LayerFields::value_dim);
-  leave_out("query_rank", &LayerFields::query_rank);
-  leave_out("kv_rank", &LayerFields::kv_rank);
-  leave_out("rotary_dim", &LayerFields::rotary_dim);
-  leave_out("output_gate", &LayerFields::output_gate);
-  leave_out("scaled_queries", &LayerFields::scaled_queries);
-  leave_out("sliding_window", &LayerFields::sliding_window);
-  leave_out("attention_chunk", &LayerFields::attention_chunk);
-  leave_out("attention_sinks", &LayerFields::attention_sinks);
-  leave_out("query_key_norm", &LayerFields::query_key_norm);
-  leave_out("attention_softcap", &LayerFields::attention_softcap);
-  if (model.layer_kinds.empty() && kind.kv_heads != 0 && kind.kv_heads != kind.heads)
-    checker.report("kv_heads", fmt::format("there is no attention in {} layers", layer::mixer_kind(kind.mixer).words));
-  kind.kv_heads = kind.heads;
-  kind.rotary_fraction = 1;
-}
+/// Fields that layers with this mixer do not have: a kind of layers takes them over from its model, and they are left
+/// out; without kinds somebody gave them, and hears of it.
+class OtherFields {
+ public:
+  OtherFields(const Model& model, LayerFields& kind, const Checker& checker)
+      : kind_(kind), checker_(checker), mixer_(layer::mixer_kind(kind.mixer)), were_given_(model.layer_kinds.empty()) {}
+
+  void leave_out() const {
+    for (const layer::MixerKind& other : layer::mixer_kinds())
+      for (const auto& [field, member] : other.needs)
+        if (!needs(member)) leave_out_one(field, member);
+    if (!needs(&LayerFields::conv_width)) leave_out_one("conv_bias", &LayerFields::conv_bias);
+    if (!needs(&LayerFields::step_rank)) leave_out_one("state_norms", &LayerFields::state_norms);
+    if (!has_attention(kind_)) leave_out_attention();
+  }
+
+ private:
+  [[nodiscard]] bool needs(std::int64_t LayerFields::*member) const {
+    return std::ranges::any_of(mixer_.needs, [&](const auto& need) { return need.second == member; });
+  }
+  void leave_out_one(const char* field, auto LayerFields::*member) const {
+    const LayerFields none;
+    if (were_given_ && kind_.*member != none.*member)
+      checker_.report(field, fmt::format("layers of mixer \"{}\" have none", mixer_.key));
+    kind_.*member = none.*member;
+  }
+  void leave_out_attention() const {
+    leave_out_one("value_dim", &LayerFields::value_dim);
+    leave_out_one("query_rank", &LayerFields::query_rank);
+    leave_out_one("kv_rank", &LayerFields::kv_rank);
+    leave_out_one("rotary_dim", &LayerFields::rotary_dim);
+    leave_out_one("output_gate", &LayerFields::output_gate);
+    leave_out_one("scaled_queries", &LayerFields::scaled_queries);
+    leave_out_one("sliding_window", &LayerFields::sliding_window);
+    leave_out_one("attention_chunk", &LayerFields::attention_chunk);
+    leave_out_one("attention_sinks", &LayerFields::attention_sinks);
+    leave_out_one("query_key_norm", &LayerFields::query_key_norm);
+    leave_out_one("attention_softcap", &LayerFields::attention_softcap);
+    if (kind_.kv_heads != kind_.heads) leave_out_one("kv_heads", &LayerFields::kv_heads);
+    kind_.kv_heads = kind_.heads;
+    kind_.rotary_fraction = 1;
+  }
+
+  LayerFields& kind_;
+  const Checker& checker_;
+  const layer::MixerKind& mixer_;
+  bool were_given_;
+};
 
 void settle_kind(const Model& model, LayerFields& kind, const Checker& checker) {
-  if (!has_attention(kind)) leave_out_attention(model, kind, checker);
+  OtherFields(model, kind, checker).leave_out();
   check_mixer(kind, checker);
   check_heads(model, kind, checker);
   if (kind.kv_heads == 0) kind.kv_heads = kind.heads;
@@ -202,7 +221,11 @@ double largest_layer(const Model& model) {
     const LayerFields& kind = layer_kind(model, i);
     const double head = static_cast<double>(std::max(kind.head_dim, value_dim(kind)));
     const double from = std::max(h, static_cast<double>(kind.query_rank + 2 * kind.kv_rank + kind.rotary_dim));
-    const double states = 2.0 * h * static_cast<double>(kind.state_size) * static_cast<double>(kind.state_groups);
+    // Of each channel, and of what groups share of a state.
+    const double of_channel = static_cast<double>(3 * kind.state_size + 2 * kind.step_rank + kind.conv_width);
+    const double of_groups = 2.0 * static_cast<double>(kind.state_size) * static_cast<double>(kind.state_groups);
+    const double states =
+        static_cast<double>(kind.heads) * head * of_channel + of_groups * (h + static_cast<double>(kind.conv_width));
     const double attention = 4.0 * from * (static_cast<double>(kind.heads) * head + h) + states;
     const double widths = static_cast<double>(1 + kind.experts) * static_cast<double>(kind.ffn_hidden) +
                           static_cast<double>(shared_width(kind));
@@ -264,7 +287,8 @@ config::Schema<Model> make_schema() {
   keys.softcap("logits_softcap", &Model::logits_softcap, "soft cap of the logits: c tanh(logit / c); 0: none");
   s.boolean("final_norm", &Model::final_norm, "a norm behind the last layer").otherwise("true");
   s.integer("prediction_depth", &Model::prediction_depth,
-            "in training, modules behind the last layer that each predict a token further ahead")
+            "in training, modules behind the last layer that each predict a token further ahead (multi-token "
+            "prediction, as DeepSeek-V3 is trained)")
       .at_least("0")
       .at_most("16")
       .otherwise("0");

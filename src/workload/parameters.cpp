@@ -45,11 +45,16 @@ ParameterShare head_share(const Model& model, std::int64_t vocabulary_rows, bool
   return share;
 }
 
+/// Weights of a module's product on this rank.
+std::int64_t prediction_weights(const Model& model, std::int64_t tensor) {
+  return 2 * model.hidden * (model.hidden / tensor);
+}
+
 /// Of a module that predicts, but for its layer: norms of its two inputs, what makes one of them, and a final norm.
 ParameterShare around_prediction(const Model& model, std::int64_t tensor) {
   ParameterShare share;
   share.replicated = (model.final_norm ? 3 : 2) * norm_parameters(model);
-  share.sharded = 2 * model.hidden * (model.hidden / tensor);
+  share.sharded = prediction_weights(model, tensor);
   return share;
 }
 
@@ -122,7 +127,7 @@ ParameterShare prediction_parameters(const Model& model, LayerShape shape) {
 ParameterShare prediction_products(const Model& model, LayerShape shape) {
   shape.kind = prediction_kind(model);
   ParameterShare share = product_weights(model, shape);
-  share.sharded += 2 * model.hidden * (model.hidden / shape.tensor);
+  share.sharded += prediction_weights(model, shape.tensor);
   return share;
 }
 

@@ -138,6 +138,18 @@ TEST_CASE("keys that change the computation are refused") {
               "modelled, allowed: \"absolute\""});
 }
 
+TEST_CASE("unknown keys whose names are of what layers compute are refused, unless they are off") {
+  for (const char* key : {"num_experts", "kv_lora_rank", "attn_logit_softcapping", "index_topk", "use_qk_norm"}) {
+    const std::string given = ",\n  \"" + std::string(key) + "\": ";
+    CHECK(
+        read(llama + given + "4}").errors ==
+        Names{"config.json:5:3: \"" + std::string(key) +
+              "\": 4 changes the computation and is not modelled, allowed: null, since this family does not read it"});
+    CHECK(read(llama + given + "0}").errors == Names{});
+  }
+  CHECK(read(llama + ",\n  \"moe_aux_loss_coef\": 0.1}").errors == Names{});  // of a loss
+}
+
 TEST_CASE("unknown keys warn, and the model is read all the same") {
   const Reading reading = read(gpt2 + ",\n  \"my_own_key\": [1, {\"n_head\": 3}]}");
   CHECK(reading.errors == Names{});

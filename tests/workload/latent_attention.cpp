@@ -1,5 +1,5 @@
 // Multi-head latent attention: one layer by hand, uncut and on one of two tensor ranks, in training and in generation.
-#include "models_from.hpp"
+#include "mixer_layers.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -27,11 +27,9 @@ qkv_bias = false
 dropout = false
 )";
 
-LayerShape shape_of(std::int64_t tensor) {
-  LayerShape shape;
-  shape.sequence = 10;
-  shape.tensor = tensor;
-  shape.sequence_parallel = tensor > 1;
+LayerShape shape_of(std::int64_t tensor, Phase phase = Phase::training) {
+  LayerShape shape = mixer_shape(tensor, phase);
+  shape.sequence_parallel = tensor > 1 && phase != Phase::generation;
   shape.flash_attention = true;
   return shape;
 }
@@ -119,12 +117,7 @@ TEST_CASE("latent attention in FP8 without a rank of queries: the hidden element
 TEST_CASE("latent attention: products with weights that are absorbed have operands as all linear layers") {
   Stack stack;
   stack.product_datatype = OperandType::fp8;
-  LayerShape shape = shape_of(2);
-  shape.sequence_parallel = false;
-  shape.phase = Phase::generation;
-  shape.sequence = 1;
-  shape.context = 7;
-  shape.micro_batch = 3;
+  LayerShape shape = shape_of(2, Phase::generation);
   shape.stack = &stack;
   const LayerOperators layer = transformer_layer(model_from(latent_model), shape);
   // Queries of 2 heads and 3 tokens, 16 elements each, and 2 matrices of 16 x 12; then 12 elements and 12 x 20.
@@ -148,12 +141,7 @@ TEST_CASE("latent attention without a rank of queries gathers the hidden element
 
 TEST_CASE("latent attention in generation: keys and values stay compressed, and every rank keeps them") {
   const Model model = model_from(latent_model);
-  LayerShape shape = shape_of(2);
-  shape.sequence_parallel = false;
-  shape.phase = Phase::generation;
-  shape.sequence = 1;
-  shape.context = 7;
-  shape.micro_batch = 3;
+  LayerShape shape = shape_of(2, Phase::generation);
   const LayerOperators layer = transformer_layer(model, shape);
   // 16 elements of each head's query become 12; then 2 x 3 queries of 12 + 8 meet 7 keys, of which 12 are the values.
   CHECK(names_of(layer.qkv.forward) == Names{"query up", "query absorption", "rotary"});

@@ -20,8 +20,6 @@ LayerShape shape_of(bool sequence_parallel = false) {
   return shape;
 }
 
-std::int64_t moved(const Operator& op) { return op.bytes_read + op.bytes_written; }
-
 TEST_CASE("norms of queries and keys: one kernel each, before rotary positions, whose inputs are kept") {
   const LayerOperators none = transformer_layer(model_of(""), shape_of());
   const Model model = model_of("query_key_norm = \"shared\"\n");

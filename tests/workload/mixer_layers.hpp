@@ -1,4 +1,4 @@
-// What the tests of mixers with a state have in common.
+// What tests of mixers have in common.
 #pragma once
 
 #include "models_from.hpp"

@@ -21,7 +21,8 @@ inline std::string text_of(const std::string& path) {
 
 inline const std::string models_folder = test::source_folder() + "/inputs/models/";
 
-/// A model of inputs/models, read without error, and without a warning but of weights that are quantised or left out.
+/// A model of inputs/models, read without error, and without a warning but of weights that are quantised or left out,
+/// or of residuals in FP32.
 inline Model model_named(const std::string& file) {
   config::Diagnostics diagnostics;
   const Model model = read_model_file(text_of(models_folder + file), file, diagnostics);
@@ -83,6 +84,8 @@ using Sizes = std::vector<std::int64_t>;
 inline Sizes sizes(const Operator& op) { return {op.batch, op.m, op.n, op.k}; }
 /// Read, written.
 inline Sizes bytes(const Operator& op) { return {op.bytes_read, op.bytes_written}; }
+/// Both.
+inline std::int64_t moved(const Operator& op) { return op.bytes_read + op.bytes_written; }
 
 struct ConfigReading {
   Model model;

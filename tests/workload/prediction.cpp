@@ -26,8 +26,6 @@ LayerShape shape_of(std::int64_t tensor, bool sequence_parallel) {
   return shape;
 }
 
-std::int64_t moved(const Operator& op) { return op.bytes_read + op.bytes_written; }
-
 TEST_CASE("a module norms both of its inputs, puts them side by side and makes one of them") {
   const PredictionOperators module = prediction_operators(model_of(""), shape_of(1, false));
   CHECK(names_of(module.combination.forward) ==

@@ -153,8 +153,10 @@ TEST_CASE("mixers that do not fit together") {
   CHECK(with("state_size", "0") == Names{"m.toml:17:14: \"state_size\": 0 of Mamba-2 layers, allowed: 1 or more"});
   CHECK(with("scan_chunk", "0") == Names{"m.toml:17:14: \"scan_chunk\": 0 of Mamba-2 layers, allowed: 1 or more"});
   CHECK(with("state_groups", "3") == Names{"m.toml:17:16: \"state_groups\": 3 does not divide heads, which is 4"});
-  CHECK(with("sliding_window", "8") ==
-        Names{"m.toml:18:18: \"sliding_window\": there is no attention in Mamba-2 layers"});
+  CHECK(with("sliding_window", "8") == Names{"m.toml:18:18: \"sliding_window\": layers of mixer \"mamba2\" have none"});
+  CHECK(with("step_rank", "5") == Names{"m.toml:18:13: \"step_rank\": layers of mixer \"mamba2\" have none"});
+  CHECK(errors_of("name = \"a\"\nlayers = 1\nhidden = 16\nheads = 2\nvocabulary = 10\nmax_positions = 8\n"
+                  "state_size = 6\n") == Names{"m.toml:7:14: \"state_size\": layers of mixer \"attention\" have none"});
   CHECK(with("experts", "4\nexperts_per_token = 1") ==
         Names{"m.toml:13:7: \"mlp\": experts are an MLP, allowed: true, or experts = 0"});
   LayerShape shape = shape_of(4);

@@ -23,8 +23,6 @@ LayerShape shape_of(std::int64_t tensor) {
   return shape;
 }
 
-std::int64_t moved(const Operator& op) { return op.bytes_read + op.bytes_written; }
-
 TEST_CASE("a norm over all heads: on one rank two kernels as of heads, and nothing to sum") {
   const LayerOperators own = transformer_layer(model_of(rms + "query_key_norm = \"per-head\"\n"), shape_of(1));
   const LayerOperators layer = transformer_layer(model_of(rms + whole), shape_of(1));

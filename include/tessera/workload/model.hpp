@@ -156,8 +156,8 @@ struct Model : LayerFields {
 [[nodiscard]] inline bool has_attention(const LayerFields& kind) { return kind.mixer == Mixer::attention; }
 [[nodiscard]] inline bool is_moe(const LayerFields& kind) { return kind.experts > 0; }
 [[nodiscard]] inline bool is_parallel(const LayerFields& kind) { return kind.parallel_block != ParallelBlock::none; }
-/// Whether tensor ranks sum amid a section of such layers: ExchangeStep::Kind::tensor_sum.
-[[nodiscard]] bool sums_inside(const LayerFields& kind);
+/// Whether tensor ranks sum statistics of the norms of queries and keys. A sum amid a mixer is its own.
+[[nodiscard]] bool sums_norm_statistics(const LayerFields& kind);
 [[nodiscard]] bool has_projection_bias(const Model& model);
 /// Parameters of a norm for each element: its weight, and its bias where it has one.
 [[nodiscard]] std::int64_t norm_vectors(const Model& model);
@@ -165,7 +165,7 @@ struct Model : LayerFields {
 [[nodiscard]] std::int64_t norms_of(const LayerFields& kind);
 /// Whether some layers of the model have experts.
 [[nodiscard]] bool has_experts(const Model& model);
-/// The first other one that the model has than attention, in words; empty: it has none.
+/// Layers of the first mixer that is not attention, in words ("Mamba-2 layers"); empty: all layers attend.
 [[nodiscard]] std::string other_mixer(const Model& model);
 /// Query heads of the kind of layer that has most of them.
 [[nodiscard]] std::int64_t most_heads(const Model& model);

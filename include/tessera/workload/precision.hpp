@@ -35,7 +35,7 @@ struct Precision {
   [[nodiscard]] bool has_own_weights() const { return weight_datatype != OperandType::same; }
   /// The name of the datatype of operands, where they have their own.
   [[nodiscard]] std::string operand_datatype() const { return name_of(product_datatype); }
-  /// That weights of linear layers are kept in.
+  /// The datatype that weights of linear layers are kept in.
   [[nodiscard]] std::string kept_weight_datatype(const std::string& datatype, bool training) const;
 };
 

@@ -87,9 +87,10 @@ struct OperatorSet {
   std::vector<Operator> weight_gradient;  ///< empty outside training
   std::int64_t kept_input = 0;            ///< activation bytes: the section's own input, kept until its backward part
   std::int64_t kept_inside = 0;  ///< activation bytes kept by the operators inside; free when the section is recomputed
-  /// The same of its input as it comes, which it needs to run again where `kept_input` is of casts; -1: kept_input is.
+  /// Activation bytes of its input before any cast, which it keeps in the place of `kept_input` where it runs again;
+  /// -1: the same.
   std::int64_t input_to_run_again = -1;
-  /// Of a parallel block's MLP: it is that of `qkv`, which has it already where that runs again too.
+  /// Of a parallel block's MLP: its input is that of `qkv`, and kept there where `qkv` runs again too.
   bool shares_input = false;
   /// Of linear layers that share their input: without sequence parallelism each sums its own over the tensor ranks.
   int input_gradients = 1;

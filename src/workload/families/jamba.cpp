@@ -23,7 +23,7 @@ Every every(HuggingFaceConfig& config, const char* period, const char* offset, c
 void read_mixer(HuggingFaceConfig& config, LayerFields& kind, std::int64_t hidden) {
   kind.mixer = Mixer::mamba;
   kind.heads = config.integer_or("heads", {"mamba_expand"}, 2) * hidden;
-  kind.kv_heads = 0;
+  kind.kv_heads = kind.sliding_window = 0;  // where all layers are alike, they are the model's
   kind.head_dim = 1;
   kind.state_size = config.integer_or("state_size", {"mamba_d_state"}, 16);
   kind.conv_width = config.integer_or("conv_width", {"mamba_d_conv"}, 4);

@@ -5,26 +5,23 @@
 #include "layer_names.hpp"
 
 namespace tessera::workload {
-namespace {
 
-std::vector<bool> sliding_layers(HuggingFaceConfig& config, const std::function<bool(std::int64_t)>& is_sliding,
-                                 const Model& model) {
-  std::vector<bool> sliding;
+std::vector<bool> layers_of_type(HuggingFaceConfig& config, const std::string& type,
+                                 const std::function<bool(std::int64_t)>& rule, const Model& model) {
+  std::vector<bool> found;
   const std::vector<std::string> types = config.texts_or("layer_types");
-  for (std::int64_t layer = 0; types.empty() && layer < model.layers; ++layer) sliding.push_back(is_sliding(layer));
-  for (const std::string& type : types) {
-    if (type != "sliding_attention" && type != "full_attention") {
-      config.refuse("layer_types", "\"sliding_attention\" and \"full_attention\"");
+  for (std::int64_t layer = 0; types.empty() && layer < model.layers; ++layer) found.push_back(rule(layer));
+  for (const std::string& one : types) {
+    if (one != type && one != "full_attention") {
+      config.refuse("layer_types", fmt::format("\"{}\" and \"full_attention\"", type));
       return {};
     }
-    sliding.push_back(type == "sliding_attention");
+    found.push_back(one == type);
   }
-  if (static_cast<std::int64_t>(sliding.size()) == model.layers) return sliding;
+  if (static_cast<std::int64_t>(found.size()) == model.layers) return found;
   config.refuse("layer_types", fmt::format("one for each of the {} layers", model.layers));
   return {};
 }
-
-}  // namespace
 
 Model read_llama_layers(HuggingFaceConfig& config, bool tied) {
   Model model;
@@ -63,7 +60,7 @@ double read_softcap(HuggingFaceConfig& config, const char* field, const char* ke
 
 void read_layer_types(HuggingFaceConfig& config, const std::function<bool(std::int64_t)>& is_sliding, Model& model) {
   if (model.layers < 1) return;
-  const std::vector<bool> sliding = sliding_layers(config, is_sliding, model);
+  const std::vector<bool> sliding = layers_of_type(config, "sliding_attention", is_sliding, model);
   if (sliding.empty()) return;
   if (model.sliding_window == 0) return;
   const LayerKind sliding_kind = kind_as(model, "sliding");

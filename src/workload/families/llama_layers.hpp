@@ -21,6 +21,10 @@ void read_rotary_fraction(HuggingFaceConfig& config, const char* key, double fal
 /// between.
 [[nodiscard]] std::vector<bool> sparse_layers(HuggingFaceConfig& config, const Model& model);
 
+/// Of each layer whether "layer_types" names it `type`, all others being "full_attention"; without that key whether
+/// `rule` holds. Empty after an error.
+[[nodiscard]] std::vector<bool> layers_of_type(HuggingFaceConfig& config, const std::string& type,
+                                               const std::function<bool(std::int64_t layer)>& rule, const Model& model);
 /// Gives the layers with a window a kind of their own, "sliding", beside "full", where not all have one: those that
 /// "layer_types" names, or for which the family's own rule holds. Comes last: kinds are as the model is.
 void read_layer_types(HuggingFaceConfig& config, const std::function<bool(std::int64_t layer)>& is_sliding,

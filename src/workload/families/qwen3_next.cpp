@@ -1,7 +1,5 @@
 // Qwen3-Next (Qwen Team 2025; transformers, models/qwen3_next/modeling_qwen3_next.py): three layers of four are Gated
 // DeltaNet, the fourth is attention with a gate on what it makes; all have experts.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "layer_names.hpp"
@@ -16,36 +14,19 @@ constexpr std::int64_t chunk = 64;
 void read_linear(HuggingFaceConfig& config, LayerFields& kind) {
   kind.mixer = Mixer::gated_delta_net;
   kind.heads = config.integer_or("heads", {"linear_num_value_heads"}, 32);
-  kind.kv_heads = 0;
+  kind.kv_heads = 0;  // where all layers are alike, they are the model's
+  kind.output_gate = false;
   kind.head_dim = config.integer_or("head_dim", {"linear_value_head_dim"}, 128);
   kind.state_groups = config.integer_or("state_groups", {"linear_num_key_heads"}, 16);
   kind.state_size = config.integer_or("state_size", {"linear_key_head_dim"}, 128);
   kind.conv_width = config.integer_or("conv_width", {"linear_conv_kernel_dim"}, 4);
   kind.scan_chunk = chunk;
-  kind.output_gate = false;
-}
-
-/// Layers that attend: those of a list of types, or each of so many.
-std::vector<bool> attending_layers(HuggingFaceConfig& config, const Model& model) {
-  const std::int64_t interval = config.integer_or("layer_sequence", {"full_attention_interval"}, 4);
-  const std::vector<std::string> types = config.texts_or("layer_types");
-  std::vector<bool> attending;
-  for (std::int64_t layer = 0; types.empty() && layer < model.layers; ++layer)
-    attending.push_back((layer + 1) % interval == 0);
-  for (const std::string& type : types) {
-    if (type != "linear_attention" && type != "full_attention") {
-      config.refuse("layer_types", "\"linear_attention\" and \"full_attention\"");
-      return {};
-    }
-    attending.push_back(type == "full_attention");
-  }
-  if (static_cast<std::int64_t>(attending.size()) == model.layers) return attending;
-  config.refuse("layer_types", fmt::format("one for each of the {} layers", model.layers));
-  return {};
 }
 
 void read_kinds(HuggingFaceConfig& config, const LayerFields& linear, std::int64_t expert_width, Model& model) {
-  const std::vector<bool> attending = attending_layers(config, model);
+  const std::int64_t interval = config.integer_or("layer_sequence", {"full_attention_interval"}, 4);
+  const std::vector<bool> is_linear = layers_of_type(
+      config, "linear_attention", [&](std::int64_t layer) { return (layer + 1) % interval != 0; }, model);
   const std::vector<bool> sparse = sparse_layers(config, model);
   const LayerFields full = model;
   // Each mixer with experts, then without them.
@@ -56,8 +37,8 @@ void read_kinds(HuggingFaceConfig& config, const LayerFields& linear, std::int64
     make_dense(kinds[with_experts + 1]);
   }
   std::vector<std::string> layers;
-  for (std::size_t layer = 0; layer < attending.size(); ++layer)
-    layers.push_back(kinds[(attending[layer] ? 2 : 0) + (sparse[layer] ? 0 : 1)].name);
+  for (std::size_t layer = 0; layer < is_linear.size(); ++layer)
+    layers.push_back(kinds[(is_linear[layer] ? 0 : 2) + (sparse[layer] ? 0 : 1)].name);
   set_kinds(kinds, layers, model);
 }
 

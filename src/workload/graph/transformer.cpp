@@ -124,7 +124,7 @@ class LayerGraph {
   /// Of what makes queries, keys and values of its input.
   [[nodiscard]] std::int64_t qkv_weights() const {
     const LayerFields& kind = context_.layer;
-    const std::int64_t columns = context_.qkv_width() + layer::gate_width(context_);
+    const std::int64_t columns = layer::attention_columns(context_);
     if (!is_latent(kind)) return model_.hidden * columns + (model_.qkv_bias ? columns : 0);
     const std::int64_t expanded = kind.head_dim - kind.rotary_dim + value_dim(kind);
     return (kind.query_rank > 0 ? kind.query_rank : model_.hidden) * context_.query_width +

@@ -121,7 +121,7 @@ class SummedStatistics {
  public:
   explicit SummedStatistics(const Context& context)
       : context_(context),
-        is_needed_(sums_inside(context.layer) && context.shape.tensor > 1),
+        is_needed_(sums_norm_statistics(context.layer) && context.shape.tensor > 1),
         bytes_(is_needed_ ? 4 * context.tokens * (context.model.norm == Norm::layernorm ? 2 : 1) : 0) {}
 
   /// B that a norm reads besides.
@@ -187,12 +187,12 @@ void add_kv_cache(const Context& context, OperatorSet& set) {
 }
 
 Linear qkv_linear(const Context& context) {
-  return context.column_linear("qkv", 1, context.tokens, context.qkv_width() + gate_width(context));
+  return context.column_linear("qkv", 1, context.tokens, attention_columns(context));
 }
 
 OperatorSet qkv_section(const Context& context) {
   if (is_latent(context.layer)) return latent_qkv_section(context);
-  const std::int64_t columns = context.qkv_width() + gate_width(context);
+  const std::int64_t columns = attention_columns(context);
   const std::int64_t elements = context.tokens * columns;
   const std::int64_t rotated = rotary_elements(context);
   OperatorSet set;

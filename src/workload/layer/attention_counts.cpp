@@ -31,7 +31,7 @@ void add_latent_products(const Context& context, ParameterShare& share) {
 void add_products(const Context& context, ParameterShare& share) {
   share.sharded += context.output_width * context.model.hidden;
   if (is_latent(context.layer)) return add_latent_products(context, share);
-  share.sharded += context.model.hidden * (context.qkv_width() + gate_width(context));
+  share.sharded += context.model.hidden * attention_columns(context);
 }
 
 void add_parameters(const Context& context, ParameterShare& share) {
@@ -43,7 +43,7 @@ void add_parameters(const Context& context, ParameterShare& share) {
   if (is_latent(context.layer)) {
     share.replicated += norm_vectors(model) * (context.layer.query_rank + context.layer.kv_rank);
   } else {
-    share.sharded += model.qkv_bias ? context.qkv_width() + gate_width(context) : 0;
+    share.sharded += model.qkv_bias ? attention_columns(context) : 0;
   }
 }
 
@@ -98,19 +98,19 @@ Int128 core_flops(const LayerFields& kind, std::int64_t sequence, std::int64_t c
 
 MixerKind attention_mixer() {
   using namespace attention;
-  return {Mixer::attention,
-          "attention",
-          "attention",
-          {},
-          [](const Context& context) { return context.qkv_width() + gate_width(context); },
-          qkv_section,
-          core_section,
-          projection_section,
-          add_parameters,
-          add_products,
-          cached_bytes,
-          weights,
-          core_flops};
+  return {.mixer = Mixer::attention,
+          .key = "attention",
+          .words = "attention",
+          .needs = {},
+          .input_columns = attention_columns,
+          .input = qkv_section,
+          .core = core_section,
+          .output = projection_section,
+          .add_parameters = add_parameters,
+          .add_products = add_products,
+          .cached_bytes = cached_bytes,
+          .weights = weights,
+          .core_flops = core_flops};
 }
 
 }  // namespace tessera::workload::layer

@@ -41,7 +41,7 @@ struct Context {
   std::int64_t key_width;      ///< columns of K on this rank
   std::int64_t value_width;    ///< columns of V on this rank
   std::int64_t output_width;   ///< columns that attention makes on this rank
-  std::int64_t state_groups;   ///< of other mixers than attention on this rank; 0: attention
+  std::int64_t state_groups;   ///< groups of heads of a state on this rank; 0: attention, Mamba
   std::int64_t mlp_width;      ///< columns of the MLP on this rank; 0 when the layer has experts, or no MLP
   std::int64_t expert_width;   ///< those of one expert
   std::int64_t shared_width;   ///< those of all shared experts together
@@ -112,9 +112,9 @@ void keep_input(const Context& context, const Linear& linear, OperatorSet& set);
 /// "attention" or "mlp".
 [[nodiscard]] OperatorSet residual_section(const Context& context, const std::string& name, std::int64_t biases);
 
-/// Columns beside queries, keys and values whose sigmoid attention's output is multiplied by.
-[[nodiscard]] inline std::int64_t gate_width(const Context& context) {
-  return context.layer.output_gate ? context.output_width : 0;
+/// Columns of attention's first linear layer on this rank: queries, keys, values, and a gate beside the queries.
+[[nodiscard]] inline std::int64_t attention_columns(const Context& context) {
+  return context.qkv_width() + (context.layer.output_gate ? context.output_width : 0);
 }
 [[nodiscard]] OperatorSet qkv_section(const Context& context);
 [[nodiscard]] Linear qkv_linear(const Context& context);

@@ -17,8 +17,6 @@ namespace tessera::workload::layer {
 namespace gated_delta_net {
 namespace {
 
-constexpr std::int64_t fp32 = 4;
-
 std::int64_t values(const Context& context) { return context.output_width; }
 /// Of queries, and of keys.
 std::int64_t keys(const Context& context) { return context.state_groups * context.layer.state_size; }
@@ -136,15 +134,6 @@ void add_strengths(const Context& context, const Rule& rule, OperatorSet& set) {
   set.weight_gradient.push_back(context.bias_gradient("strengths wgrad", parameters, parameters));
 }
 
-OperatorSet input(const Context& context) { return input_section(context, columns(context)); }
-
-OperatorSet convolution(const Context& context) {
-  OperatorSet set;
-  add_convolution(context, channels(context), set);
-  if (context.training) add_convolution_gradient(context, channels(context), set);
-  return set;
-}
-
 /// Between the convolution and the norm.
 OperatorSet middle(const Context& context, const Rule& rule) {
   OperatorSet prepared, repeated, set;
@@ -167,7 +156,7 @@ OperatorSet middle(const Context& context, const Rule& rule) {
 }
 
 OperatorSet core(const Context& context) {
-  OperatorSet set = convolution(context), norm;
+  OperatorSet set = convolution_section(context, channels(context)), norm;
   append(middle(context, Rule(context)), set);
   add_gated_norm(context, context.layer.head_dim, norm);
   append(norm, set);
@@ -176,12 +165,8 @@ OperatorSet core(const Context& context) {
   return set;
 }
 
-void add_products(const Context& context, ParameterShare& share) {
-  share.sharded += context.model.hidden * (columns(context) + values(context));
-}
-
 void add_parameters(const Context& context, ParameterShare& share) {
-  add_products(context, share);
+  add_projection_weights(context, share);
   share.sharded += convolution_parameters(context.layer, channels(context)) + head_parameters(context);
   // One weight for each element of a head, which all heads share.
   share.replicated += context.layer.head_dim;
@@ -210,22 +195,22 @@ Int128 core_flops(const LayerFields& kind, std::int64_t sequence, std::int64_t, 
 
 MixerKind gated_delta_net_mixer() {
   using namespace gated_delta_net;
-  return {Mixer::gated_delta_net,
-          "gated-delta-net",
-          "Gated DeltaNet",
-          {{"state_size", &LayerFields::state_size},
-           {"state_groups", &LayerFields::state_groups},
-           {"conv_width", &LayerFields::conv_width},
-           {"scan_chunk", &LayerFields::scan_chunk}},
-          columns,
-          input,
-          core,
-          projection_section,
-          add_parameters,
-          add_products,
-          cached_bytes,
-          weights,
-          core_flops};
+  return {.mixer = Mixer::gated_delta_net,
+          .key = "gated-delta-net",
+          .words = "Gated DeltaNet",
+          .needs = {{"state_size", &LayerFields::state_size},
+                    {"state_groups", &LayerFields::state_groups},
+                    {"conv_width", &LayerFields::conv_width},
+                    {"scan_chunk", &LayerFields::scan_chunk}},
+          .input_columns = columns,
+          .input = input_section,
+          .core = core,
+          .output = projection_section,
+          .add_parameters = add_parameters,
+          .add_products = add_projection_weights,
+          .cached_bytes = cached_bytes,
+          .weights = weights,
+          .core_flops = core_flops};
 }
 
 }  // namespace tessera::workload::layer

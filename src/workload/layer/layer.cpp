@@ -1,6 +1,7 @@
 // A whole layer, and what it keeps.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "mixer.hpp"
@@ -152,9 +153,10 @@ std::int64_t widest_pair(const Model& model, const LayerShape& shape) {
   const LayerFields& kind = context.layer;
   const std::int64_t h = model.hidden, sides = kind.gated_mlp ? 2 : 1;
   const std::int64_t compressed = context.shape.heads_per_rank * (2 * kind.kv_rank + kind.rotary_dim);
-  const std::int64_t core = !has_attention(kind) ? h + layer::mixer_kind(kind.mixer).input_columns(context)
+  const std::int64_t columns = layer::mixer_kind(kind.mixer).input_columns(context);
+  const std::int64_t core = !has_attention(kind) ? h + columns
                             : context.absorbs()  ? compressed
-                                                 : context.qkv_width() + gate_width(context) + context.output_width;
+                                                 : columns + context.output_width;
   const std::int64_t expert_tokens = is_moe(kind) ? context.shape.expert_tokens : 0;
   return std::max(context.tokens * std::max(core, h + sides * std::max(context.mlp_width, context.shared_width)),
                   expert_tokens * (h + sides * context.expert_width));

@@ -44,9 +44,9 @@ class LowLinear {
     if (is_gradient_gathered()) set.weight_gradient.push_back(second(" gradient transpose", output()));
     if (is_gathered(Linear::Gathered::input) && !has_others_cast())
       set.weight_gradient.push_back(second(" transpose", input()));
-    const Operator product =
-        this->product(" wgrad", linear_.out, linear_.in, linear_.rows, operands(output()) + operands(input()), 0);
-    add_weight_gradient(context_, linear_, product, set);
+    add_weight_gradient(
+        context_, linear_,
+        product(" wgrad", linear_.out, linear_.in, linear_.rows, operands(output()) + operands(input()), 0), set);
   }
 
  private:

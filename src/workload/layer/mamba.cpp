@@ -14,7 +14,6 @@ namespace tessera::workload::layer {
 namespace mamba {
 namespace {
 
-constexpr std::int64_t fp32 = 4;
 constexpr std::int64_t scan_chunk = 2048;  // tokens (csrc/selective_scan/selective_scan.cpp)
 
 std::int64_t channels(const Context& context) { return context.output_width; }
@@ -24,16 +23,6 @@ std::int64_t columns(const Context& context) { return 2 * channels(context); }
 std::int64_t shared(const LayerFields& kind) { return kind.step_rank + 2 * kind.state_size; }
 /// Of the scan: a decay for each element of a state, a skip and the bias of its step for each channel.
 std::int64_t scan_parameters(const Context& context) { return channels(context) * (context.layer.state_size + 2); }
-
-OperatorSet input(const Context& context) { return input_section(context, columns(context)); }
-
-OperatorSet convolution(const Context& context) {
-  OperatorSet set;
-  add_convolution(context, channels(context), set);
-  if (!context.training) return set;
-  add_convolution_gradient(context, channels(context), set);
-  return set;
-}
 
 /// Small, and in the datatype of activations: precision speaks of the linear layers around the mixer.
 OperatorSet product(const Context& context, const std::string& name, std::int64_t in, std::int64_t out) {
@@ -102,17 +91,15 @@ void make_again(const Context& context, OperatorSet& set) {
 OperatorSet core(const Context& context) {
   const LayerFields& layer = context.layer;
   const bool is_step = context.shape.phase == Phase::generation;
-  OperatorSet set = convolution(context);
+  OperatorSet set = convolution_section(context, channels(context));
+  if (context.training) {  // channels go into the scan too
+    const std::int64_t elements = context.tokens * channels(context);
+    set.put_before_gradient(
+        {context.stream(OperatorKind::elementwise, "channel gradient sum", 2 * elements, elements)});
+  }
   append(product(context, "x projection", channels(context), shared(layer)), set);
   const std::int64_t sum = context.element * context.tokens * shared(layer);
   if (context.shape.tensor > 1) set.sum_over_tensor(sum, context.element);
-  if (context.training) {
-    // Channels go into the scan too.
-    const std::int64_t elements = context.tokens * channels(context);
-    auto behind_product = set.input_gradient.begin() + 1;
-    set.input_gradient.insert(
-        behind_product, context.stream(OperatorKind::elementwise, "channel gradient sum", 2 * elements, elements));
-  }
   append(norms(context), set);
   OperatorSet behind = product(context, "step projection", layer.step_rank, channels(context));
   append(is_step ? step(context) : scan(context), behind);
@@ -124,12 +111,8 @@ OperatorSet core(const Context& context) {
   return set;
 }
 
-void add_products(const Context& context, ParameterShare& share) {
-  share.sharded += context.model.hidden * (columns(context) + channels(context));
-}
-
 void add_parameters(const Context& context, ParameterShare& share) {
-  add_products(context, share);
+  add_projection_weights(context, share);
   const LayerFields& layer = context.layer;
   share.sharded += convolution_parameters(layer, channels(context)) +
                    channels(context) * (shared(layer) + layer.step_rank) + scan_parameters(context);
@@ -153,21 +136,21 @@ Int128 core_flops(const LayerFields& kind, std::int64_t sequence, std::int64_t, 
 
 MixerKind mamba_mixer() {
   using namespace mamba;
-  return {Mixer::mamba,
-          "mamba",
-          "Mamba",
-          {{"state_size", &LayerFields::state_size},
-           {"conv_width", &LayerFields::conv_width},
-           {"step_rank", &LayerFields::step_rank}},
-          columns,
-          input,
-          core,
-          projection_section,
-          add_parameters,
-          add_products,
-          cached_bytes,
-          weights,
-          core_flops};
+  return {.mixer = Mixer::mamba,
+          .key = "mamba",
+          .words = "Mamba",
+          .needs = {{"state_size", &LayerFields::state_size},
+                    {"conv_width", &LayerFields::conv_width},
+                    {"step_rank", &LayerFields::step_rank}},
+          .input_columns = columns,
+          .input = input_section,
+          .core = core,
+          .output = projection_section,
+          .add_parameters = add_parameters,
+          .add_products = add_projection_weights,
+          .cached_bytes = cached_bytes,
+          .weights = weights,
+          .core_flops = core_flops};
 }
 
 }  // namespace tessera::workload::layer

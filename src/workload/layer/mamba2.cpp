@@ -15,8 +15,6 @@ namespace tessera::workload::layer {
 namespace mamba2 {
 namespace {
 
-constexpr std::int64_t fp32 = 4;
-
 /// Sizes of the scan on this rank.
 struct Scan {
   explicit Scan(const Context& context)
@@ -84,8 +82,8 @@ std::vector<Operator> until_states(const Context& context, const Scan& scan, con
           scores(context, scan, "chunk scores" + again)};
 }
 
-/// Of the tokens of a chunk and of its states at once.
-Operator both(const Context& context, const Scan& scan, const std::string& name) {
+/// What the tokens of a chunk give each other, and the state before it gives them.
+Operator outputs_of_chunks(const Context& context, const Scan& scan, const std::string& name) {
   return product(context, scan, name, scan.chunks.length, scan.head, scan.state + half_of(scan.chunks),
                  scan.state_flops + scan.causal_flops,
                  scan.x + scan.shared + scan.steps + scan.scores + context.element * scan.states, scan.x);
@@ -105,7 +103,7 @@ void add_scan_gradient(const Context& context, const Scan& scan, OperatorSet& se
   backward.push_back(product(context, scan, "chunk scan dgrad states", scan.head, scan.state, q, scan.state_flops,
                              scan.x + scan.shared + scan.steps, fp32 * scan.states));
   backward.push_back(bytes(context, "state passing dgrad", fp32 * scan.states + states, states));
-  Operator inputs = both(context, scan, "chunk dgrad x");
+  Operator inputs = outputs_of_chunks(context, scan, "chunk dgrad x");
   inputs.bytes_read += scan.x;  // the inputs too, for the gradient of the steps
   backward.push_back(inputs);
   const std::int64_t shared = fp32 * scan.tokens * scan.groups * scan.state;
@@ -126,8 +124,6 @@ void add_scan_gradient(const Context& context, const Scan& scan, OperatorSet& se
 /// A step, a decay and a skip of each head.
 std::int64_t head_parameters(const Context& context) { return 3 * context.shape.heads_per_rank; }
 
-OperatorSet input(const Context& context) { return input_section(context, columns(context)); }
-
 OperatorSet core(const Context& context) {
   OperatorSet set;
   add_convolution(context, channels(context), set);
@@ -139,7 +135,7 @@ OperatorSet core(const Context& context) {
   }
   const Scan scan(context);
   for (const Operator& op : until_states(context, scan, "")) set.forward.push_back(op);
-  set.forward.push_back(both(context, scan, "chunk scan"));
+  set.forward.push_back(outputs_of_chunks(context, scan, "chunk scan"));
   add_gated_norm(context, context.output_width, set);
   if (!context.training) {
     add_state_copy(context, channels(context), context.element, set);
@@ -153,12 +149,8 @@ OperatorSet core(const Context& context) {
   return set;
 }
 
-void add_products(const Context& context, ParameterShare& share) {
-  share.sharded += context.model.hidden * (columns(context) + context.output_width);
-}
-
 void add_parameters(const Context& context, ParameterShare& share) {
-  add_products(context, share);
+  add_projection_weights(context, share);
   share.sharded += convolution_parameters(context.layer, channels(context)) + head_parameters(context) +
                    context.output_width;  // of the norm
 }
@@ -183,22 +175,22 @@ Int128 core_flops(const LayerFields& kind, std::int64_t sequence, std::int64_t, 
 
 MixerKind mamba2_mixer() {
   using namespace mamba2;
-  return {Mixer::mamba2,
-          "mamba2",
-          "Mamba-2",
-          {{"state_size", &LayerFields::state_size},
-           {"state_groups", &LayerFields::state_groups},
-           {"conv_width", &LayerFields::conv_width},
-           {"scan_chunk", &LayerFields::scan_chunk}},
-          columns,
-          input,
-          core,
-          projection_section,
-          add_parameters,
-          add_products,
-          cached_bytes,
-          weights,
-          core_flops};
+  return {.mixer = Mixer::mamba2,
+          .key = "mamba2",
+          .words = "Mamba-2",
+          .needs = {{"state_size", &LayerFields::state_size},
+                    {"state_groups", &LayerFields::state_groups},
+                    {"conv_width", &LayerFields::conv_width},
+                    {"scan_chunk", &LayerFields::scan_chunk}},
+          .input_columns = columns,
+          .input = input_section,
+          .core = core,
+          .output = projection_section,
+          .add_parameters = add_parameters,
+          .add_products = add_projection_weights,
+          .cached_bytes = cached_bytes,
+          .weights = weights,
+          .core_flops = core_flops};
 }
 
 }  // namespace tessera::workload::layer

@@ -14,7 +14,7 @@ struct MixerKind {
   const char* words = "";  ///< in messages
   /// Fields that have to be given, 1 or more, by their keys.
   std::vector<std::pair<const char*, std::int64_t LayerFields::*>> needs;
-  /// Of other mixers than attention: what the linear layer before them makes of a token on this rank.
+  /// What the linear layer before it makes of a token on this rank; of latent attention, expanded.
   std::int64_t (*input_columns)(const Context&) = nullptr;
   OperatorSet (*input)(const Context&) = nullptr;   ///< LayerOperators::qkv: column-parallel
   OperatorSet (*core)(const Context&) = nullptr;    ///< LayerOperators::attention_core
@@ -37,7 +37,7 @@ struct MixerKind {
 [[nodiscard]] const std::vector<MixerKind>& mixer_kinds();
 [[nodiscard]] const MixerKind& mixer_kind(Mixer mixer);
 
-/// `bytes` as often as the product of those numbers. More than 2^63: KeyError.
+/// `bytes` times all `factors`. More than 2^63: KeyError.
 [[nodiscard]] std::int64_t cache_product(std::int64_t bytes, std::initializer_list<std::int64_t> factors);
 
 }  // namespace tessera::workload::layer

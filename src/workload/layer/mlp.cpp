@@ -46,10 +46,10 @@ std::vector<Linear> first_linears(const Context& context, const Mlp& mlp) {
     one.shares_input = shares_input;
     return one;
   };
-  const bool has_qkvs = context.shares_norm();
+  const bool is_qkvs_input = context.shares_norm();
   if (context.layer.gated_mlp && context.stack.separate_gate && !is_moe(context.layer))
-    return {linear("fc1", mlp.width, has_qkvs), linear("fc1 gate", mlp.width, true)};
-  return {linear("fc1", (context.layer.gated_mlp ? 2 : 1) * mlp.width, has_qkvs)};
+    return {linear("fc1", mlp.width, is_qkvs_input), linear("fc1 gate", mlp.width, true)};
+  return {linear("fc1", (context.layer.gated_mlp ? 2 : 1) * mlp.width, is_qkvs_input)};
 }
 
 /// What is kept of its input beside what earlier sections do, whose gradient has a part from each.

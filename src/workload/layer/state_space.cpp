@@ -24,14 +24,20 @@ Operator SharedProduct::on(const Context& context) const {
   return op;
 }
 
-OperatorSet input_section(const Context& context, std::int64_t columns) {
+OperatorSet input_section(const Context& context) {
   OperatorSet set;
   set.whole_input = context.model.hidden;
   set.gathered_element = gathered_element(context);
+  const std::int64_t columns = mixer_kind(context.layer.mixer).input_columns(context);
   const Linear linear = context.column_linear("in projection", 1, context.tokens, columns);
   add_linear(context, linear, set);
   if (context.training) keep_input(context, linear, set);
   return set;
+}
+
+void add_projection_weights(const Context& context, ParameterShare& share) {
+  const std::int64_t columns = mixer_kind(context.layer.mixer).input_columns(context);
+  share.sharded += context.model.hidden * (columns + context.output_width);
 }
 
 namespace {
@@ -67,6 +73,13 @@ void add_convolution_gradient(const Context& context, std::int64_t channels, Ope
   set.weight_gradient.push_back(context.bias_gradient("convolution wgrad", parameters, parameters));
 }
 
+OperatorSet convolution_section(const Context& context, std::int64_t channels) {
+  OperatorSet set;
+  add_convolution(context, channels, set);
+  if (context.training) add_convolution_gradient(context, channels, set);
+  return set;
+}
+
 std::int64_t convolution_parameters(const LayerFields& kind, std::int64_t channels) {
   return channels * (kind.conv_width + (kind.conv_bias ? 1 : 0));
 }
@@ -81,7 +94,7 @@ std::int64_t cached_state(const Context& context, std::int64_t channels, std::in
 void add_state_copy(const Context& context, std::int64_t channels, std::int64_t state_element, OperatorSet& set) {
   const std::int64_t sequences = context.shape.micro_batch;
   const std::int64_t window = context.element * channels * context.layer.conv_width, states = state_elements(context);
-  set.forward.push_back(streaming(OperatorKind::copy, "state cache", Bytes{sequences * (window + 4 * states)},
+  set.forward.push_back(streaming(OperatorKind::copy, "state cache", Bytes{sequences * (window + fp32 * states)},
                                   Bytes{sequences * (window + state_element * states)}, context.shape.datatype));
 }
 

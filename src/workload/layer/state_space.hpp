@@ -28,8 +28,12 @@ struct SharedProduct {
   [[nodiscard]] Operator on(const Context& context) const;
 };
 
-/// A column-parallel linear layer that makes all that a mixer needs of a token.
-[[nodiscard]] OperatorSet input_section(const Context& context, std::int64_t columns);
+constexpr std::int64_t fp32 = 4;  // B
+
+/// A column-parallel linear layer that makes all that a mixer needs of a token: MixerKind::input_columns.
+[[nodiscard]] OperatorSet input_section(const Context& context);
+/// Weights of that and of the projection behind the mixer.
+void add_projection_weights(const Context& context, ParameterShare& share);
 
 /// A causal convolution of each channel by itself with its activation (`causal_conv1d`), over all channels of the rank.
 void add_convolution(const Context& context, std::int64_t channels, OperatorSet& set);
@@ -37,6 +41,8 @@ void add_convolution(const Context& context, std::int64_t channels, OperatorSet&
 [[nodiscard]] Operator convolution_again(const Context& context, std::int64_t channels);
 /// Its gradients: of its input, behind all others, and of its weights.
 void add_convolution_gradient(const Context& context, std::int64_t channels, OperatorSet& set);
+/// It with its gradients.
+[[nodiscard]] OperatorSet convolution_section(const Context& context, std::int64_t channels);
 [[nodiscard]] std::int64_t convolution_parameters(const LayerFields& kind, std::int64_t channels);
 
 /// Elements of the states of a sequence on this rank.
