@@ -169,7 +169,7 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
     {"sliding_window window window_left", "model.sliding_window", "tokens that a token attends to, itself among them"},
     {"n_group moe_router_num_groups", "model.expert_groups", ""},
     {"topk_group moe_router_group_topk", "model.groups_per_token", ""},
-    {"mtp_num_layers num_nextn_predict_layers multi_token_prediction", "model.prediction_depth", ""},
+    {"mtp mtp_num_layers num_nextn_predict_layers multi_token_prediction", "model.prediction_depth", ""},
     // Collectives.
     {"nvls* nvlsharp", "in-switch", "the switch of a node adds; not over several nodes"},
     {"sharp collnet* in_network* infiniband_sharp", "", "sums in the switches of the fabric are not simulated"},
