@@ -49,7 +49,7 @@ class Help(CliTest):
 
     def test_a_key_that_is_called_as_a_section_is_told_of_first(self):
         text = self.tessera("help", "mixer").stdout
-        self.assertTrue(text.startswith("[model]\nmixer: "), text)
+        self.assertTrue(text.startswith("[model]\n  mixer: "), text)
         self.assertIn("network.mixer:", text)
 
     def test_an_unknown_section_is_refused_with_a_suggestion(self):
