@@ -1,6 +1,8 @@
 // Jobs for tests: a machine without a network, a model and a workload, and a plan from the text of a [strategy] table.
 #pragma once
 
+#include <algorithm>
+#include <catch2/catch.hpp>
 #include <memory>
 #include <string>
 
@@ -100,6 +102,31 @@ struct TestJob {
 inline std::int64_t at_peak(const program::Program& program, program::DeviceId device,
                             program::MemoryCategory category) {
   return program::memory_peak(program, device).by_category[static_cast<int>(category)];
+}
+
+/// A plan without errors, whose program the machine can carry out.
+inline Plan sound_plan(TestJob& job, const std::string& keys) {
+  CAPTURE(keys);
+  Plan plan = job.plan(keys);
+  REQUIRE(job.diagnostics.errors() == std::vector<std::string>{});
+  CHECK(program::check_program(plan.program, job.machine) == std::vector<std::string>{});
+  return plan;
+}
+
+/// B in an iteration.
+inline std::int64_t sent_by(TestJob& job, const std::string& keys, program::DeviceId device = 0) {
+  const Plan plan = sound_plan(job, keys);
+  return static_cast<std::int64_t>(program::totals(plan.program, job.machine, device).bytes_sent);
+}
+
+/// B of that kind's collectives, each size once, the smallest first.
+inline std::vector<std::int64_t> sizes_of(const program::Program& program, program::CollectiveKind kind) {
+  std::vector<std::int64_t> sizes;
+  for (const program::Collective& collective : program.collectives)
+    if (collective.kind == kind) sizes.push_back(collective.bytes.value());
+  std::ranges::sort(sizes);
+  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  return sizes;
 }
 
 }  // namespace tessera::strategy

@@ -31,29 +31,13 @@ TestJob job_of(std::uint32_t devices) {
   return job;
 }
 
-Plan plan_of(TestJob& job, const std::string& keys) {
-  Plan plan = job.plan(keys);
-  REQUIRE(job.diagnostics.errors() == Names{});
-  CHECK(program::check_program(plan.program, job.machine) == Names{});
-  return plan;
-}
-
-Sizes sizes_of(const program::Program& program, CollectiveKind kind) {
-  Sizes sizes;
-  for (const program::Collective& one : program.collectives)
-    if (one.kind == kind) sizes.push_back(one.bytes.value());
-  std::ranges::sort(sizes);
-  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
-  return sizes;
-}
-
 TEST_CASE("tensor ranks gather what latent attention compresses, and sum its gradient") {
   TestJob job = job_of(2);
-  const Plan plan = plan_of(job, "tensor = 2\nsequence_parallel = true");
+  const Plan plan = sound_plan(job, "tensor = 2\nsequence_parallel = true");
   CHECK(sizes_of(plan.program, CollectiveKind::all_gather) == Sizes{2 * sequence * compressed, 2 * sequence * h});
   CHECK(sizes_of(plan.program, CollectiveKind::reduce_scatter) == Sizes{2 * sequence * compressed, 2 * sequence * h});
   // Without: of the compressed elements' gradient, of activations, of four bytes a token of the loss, and of one norm.
-  const Plan whole = plan_of(job, "tensor = 2");
+  const Plan whole = sound_plan(job, "tensor = 2");
   const Sizes sums = sizes_of(whole.program, CollectiveKind::all_reduce);
   CHECK(std::ranges::count(sums, 2 * sequence * compressed) == 1);
   CHECK(std::ranges::count(sums, 2 * sequence * h) == 1);
@@ -63,7 +47,7 @@ TEST_CASE("every tensor rank keeps what latent attention compresses") {
   TestJob job = job_of(2);
   job.workload.phase = workload::Phase::generation;
   job.workload.generated = 32;
-  const Plan plan = plan_of(job, "tensor = 2");
+  const Plan plan = sound_plan(job, "tensor = 2");
   // 4 layers, 8 sequences of 160 tokens.
   CHECK(at_peak(plan.program, 1, program::MemoryCategory::kv_cache) == 2 * 4 * 8 * (sequence + 32) * (64 + 32));
 }
@@ -73,7 +57,7 @@ TEST_CASE("model FLOP of prompts and the tokens behind them: those of either") {
   const auto flops = [&](workload::Phase phase, std::int64_t generated) {
     job.workload.phase = phase;
     job.workload.generated = generated;
-    return plan_of(job, "tensor = 2").model_flops;
+    return sound_plan(job, "tensor = 2").model_flops;
   };
   // The prompt makes the first of 32 tokens. The others meet keys and values that stay compressed.
   const double both = flops(workload::Phase::prompt_and_generation, 32);
@@ -104,10 +88,10 @@ TEST_CASE("buffers of a prompt over latent attention hold queries, keys, values 
   job.workload.phase = workload::Phase::prompt;
   job.workload.global_batch = 1;
   // 8 heads of 96 + 96 + 64 and 64 numbers, beside h + 4 h of the MLP.
-  CHECK(at_peak(plan_of(job, "").program, 0, program::MemoryCategory::buffers) == 2 * sequence * 8 * 320);
+  CHECK(at_peak(sound_plan(job, "").program, 0, program::MemoryCategory::buffers) == 2 * sequence * 8 * 320);
   static_assert(8 * 320 == 5 * h);
   job.model.heads = job.model.kv_heads = 16;
-  CHECK(at_peak(plan_of(job, "").program, 0, program::MemoryCategory::buffers) == 2 * sequence * 16 * 320);
+  CHECK(at_peak(sound_plan(job, "").program, 0, program::MemoryCategory::buffers) == 2 * sequence * 16 * 320);
 }
 
 TEST_CASE("cuts that latent attention does not know") {

@@ -19,17 +19,6 @@ TestJob small_job(std::uint32_t devices, std::int64_t layers = 2) {
   return job;
 }
 
-Plan sound(TestJob& job, const std::string& keys) {
-  Plan plan = job.plan(keys);
-  REQUIRE(job.diagnostics.errors() == Lines{});
-  CHECK(program::check_program(plan.program, job.machine) == Lines{});
-  return plan;
-}
-
-std::int64_t sent_by(TestJob& job, const std::string& keys, program::DeviceId device = 0) {
-  return static_cast<std::int64_t>(program::totals(sound(job, keys).program, job.machine, device).bytes_sent);
-}
-
 /// Whether some group of the device has these members.
 bool has_group(const program::Program& program, program::DeviceId device,
                const std::vector<program::DeviceId>& members) {
@@ -42,8 +31,8 @@ bool has_group(const program::Program& program, program::DeviceId device,
 
 TEST_CASE("context: tensor ranks are neighbours, then context ranks, then replicas, then stages") {
   TestJob job = small_job(16);
-  const Plan plan = sound(job, "tensor = 2\ncontext_parallel = 2\npipeline = 2");  // so data is 2
-  CHECK(has_group(plan.program, 0, {0, 1}));                                       // tensor ranks
+  const Plan plan = sound_plan(job, "tensor = 2\ncontext_parallel = 2\npipeline = 2");  // so data is 2
+  CHECK(has_group(plan.program, 0, {0, 1}));                                            // tensor ranks
   CHECK(has_group(plan.program, 1, {1, 3, 5, 7}));  // gradients are summed over context ranks of all replicas
   CHECK(has_group(plan.program, 15, {9, 11, 13, 15}));
   // Device 6 is the first tensor and the second context rank of replica 1: its neighbour both ways is 4, and 14 has the
@@ -52,16 +41,16 @@ TEST_CASE("context: tensor ranks are neighbours, then context ranks, then replic
   CHECK(peers == std::vector<program::DeviceId>{14, 14, 4, 4});
   CHECK(plan.program.alike.size() == 3);
   CHECK(plan.program.alike[0].parts[1] == std::vector<program::DeviceId>{4, 5, 6, 7, 12, 13, 14, 15});
-  CHECK(
-      has_group(sound(job, "tensor = 2\ncontext_parallel = 2\npipeline = 2\ncontext_exchange = \"all-gather\"").program,
-                6, {4, 6}));
+  CHECK(has_group(
+      sound_plan(job, "tensor = 2\ncontext_parallel = 2\npipeline = 2\ncontext_exchange = \"all-gather\"").program, 6,
+      {4, 6}));
 }
 
 TEST_CASE("context: parameters, tokens and model FLOP are the job's, however its sequences are cut") {
   TestJob job = small_job(4);
-  const Plan whole = sound(job, "");
+  const Plan whole = sound_plan(job, "");
   for (const std::string exchange : {"ring", "all-to-all", "all-gather"}) {
-    const Plan cut = sound(job, "context_parallel = 4\ncontext_exchange = \"" + exchange + "\"");
+    const Plan cut = sound_plan(job, "context_parallel = 4\ncontext_exchange = \"" + exchange + "\"");
     CHECK(cut.parameters == whole.parameters);
     CHECK(cut.tokens == whole.tokens);
     CHECK(cut.model_flops == whole.model_flops);
@@ -73,7 +62,7 @@ TEST_CASE("context: a rank of four holds all weights, a quarter of the optimizer
   TestJob job = small_job(8);
   job.model.vocabulary = 4096;  // so that memory is fullest in the head
   const auto held = [&](const std::string& keys, MemoryCategory category) {
-    return at_peak(sound(job, keys + "distributed_optimizer = true\nmicro_batch = 2\n").program, 0, category);
+    return at_peak(sound_plan(job, keys + "distributed_optimizer = true\nmicro_batch = 2\n").program, 0, category);
   };
   const std::string two = "data = 8\n", shared = "data = 2\ncontext_parallel = 4\n";
   for (const MemoryCategory same :
@@ -90,9 +79,9 @@ TEST_CASE("context: room for keys and values that go round is taken while the co
   TestJob job = small_job(4, 1);
   job.workload.phase = workload::Phase::prompt;
   const auto buffers = [&](const std::string& keys, program::DeviceId device) {
-    return at_peak(sound(job, "micro_batch = 1\ncontext_parallel = 4\n" + keys).program, device,
+    return at_peak(sound_plan(job, "micro_batch = 1\ncontext_parallel = 4\n" + keys).program, device,
                    MemoryCategory::buffers) -
-           at_peak(sound(job, "micro_batch = 1\ndata = 4").program, device, MemoryCategory::buffers) /
+           at_peak(sound_plan(job, "micro_batch = 1\ndata = 4").program, device, MemoryCategory::buffers) /
                4;  // what else there is, by tokens
   };
   CHECK(buffers("", 3) == (4 * 2 + 4) * tensor);
@@ -100,7 +89,7 @@ TEST_CASE("context: room for keys and values that go round is taken while the co
   CHECK(buffers("context_exchange = \"all-to-all\"", 0) == 2 * tensor);
   CHECK(buffers("context_exchange = \"all-gather\"", 0) == 3 * 4 * tensor);
   job.workload.phase = workload::Phase::training;
-  CHECK(at_peak(sound(job, "context_parallel = 4").program, 3, MemoryCategory::buffers) == (2 * 4 + 1) * tensor);
+  CHECK(at_peak(sound_plan(job, "context_parallel = 4").program, 3, MemoryCategory::buffers) == (2 * 4 + 1) * tensor);
 }
 
 TEST_CASE("context: what a rank sends in a prompt") {
@@ -116,7 +105,7 @@ TEST_CASE("context: what a rank sends in a prompt") {
   CHECK(sent_by(job, "context_parallel = 2") == times * 2 * tensor / 4);
   // What is cached is each rank's own part.
   job.model.kv_heads = 4;
-  CHECK(at_peak(sound(job, "context_parallel = 2").program, 0, MemoryCategory::kv_cache) == times * 2 * tensor);
+  CHECK(at_peak(sound_plan(job, "context_parallel = 2").program, 0, MemoryCategory::kv_cache) == times * 2 * tensor);
 }
 
 TEST_CASE("context: a window leaves the last tokens of a prompt in the cache, where they are") {
@@ -126,7 +115,7 @@ TEST_CASE("context: a window leaves the last tokens of a prompt in the cache, wh
   job.workload.phase = workload::Phase::prompt;
   const auto tokens = [&](std::int64_t window) {
     job.model.sliding_window = window;
-    const Plan plan = sound(job, "context_parallel = 4\ncontext_exchange = \"all-gather\"");
+    const Plan plan = sound_plan(job, "context_parallel = 4\ncontext_exchange = \"all-gather\"");
     return at_peak(plan.program, 0, MemoryCategory::kv_cache) / (2 * 16 * 2 * 2 * 64);
   };
   CHECK(tokens(0) == 32);
@@ -154,7 +143,7 @@ TEST_CASE("context: sound programs with everything that it goes together with") 
           "tensor = 2\nsequence_parallel = true\nuser_buffers = true", "data = 1\nmicro_batch = 4\npipeline = 4"}) {
       CAPTURE(exchange, cut);
       TestJob job = small_job(8, 8);
-      static_cast<void>(sound(job, "context_parallel = 2\ncontext_exchange = \"" + exchange + "\"\n" + cut));
+      static_cast<void>(sound_plan(job, "context_parallel = 2\ncontext_exchange = \"" + exchange + "\"\n" + cut));
     }
   }
 }
@@ -164,10 +153,10 @@ TEST_CASE("context: experts are spread over tensor, context and data ranks alike
   job.workload.sequence = 64;
   job.workload.flash_attention = true;
   // Each of eight devices has one of the experts, and gradients of experts are nobody else's.
-  const Plan plan =
-      sound(job, "tensor = 2\nsequence_parallel = true\ncontext_parallel = 2\nexpert_parallel = 8\nexpert_tensor = 1");
+  const Plan plan = sound_plan(
+      job, "tensor = 2\nsequence_parallel = true\ncontext_parallel = 2\nexpert_parallel = 8\nexpert_tensor = 1");
   CHECK(has_group(plan.program, 5, {0, 1, 2, 3, 4, 5, 6, 7}));
-  static_cast<void>(sound(job, "context_parallel = 4\nexpert_parallel = 8"));
+  static_cast<void>(sound_plan(job, "context_parallel = 4\nexpert_parallel = 8"));
   static_cast<void>(job.plan("context_parallel = 4\nexpert_parallel = 8\ntensor = 2\nexpert_tensor = 2"));
   CHECK(job.diagnostics.errors() ==
         Lines{"strategy.toml:2:19: expert_parallel = 8 does not divide the 4 context ranks of data-parallel replicas"});

@@ -66,11 +66,7 @@ TEST_CASE("FP8: both casts of weights are held beside them, or in their place") 
 TEST_CASE("FP8: weights that are kept so are gathered so") {
   TestJob job = job_in_fp8(2, 2);
   const std::string keys = "data = 2\ndistributed_optimizer = true\n";
-  const auto sent = [&] {
-    const Plan plan = job.plan(keys);
-    job.diagnostics.throw_if_errors();
-    return static_cast<std::int64_t>(program::totals(plan.program, job.machine, 0).bytes_sent);
-  };
+  const auto sent = [&] { return sent_by(job, keys); };
   const std::int64_t whole = sent();
   job.workload.weight_datatype = OperandType::fp8;
   // Of two replicas each sends its half: half a byte a weight less.
@@ -81,11 +77,7 @@ TEST_CASE("FP8: tensor ranks gather bytes, and sum numbers of two bytes") {
   TestJob job = job_in_fp8(2, 1);
   job.workload.sequence = 64;
   const std::string keys = "tensor = 2\nsequence_parallel = true\n";
-  const auto sent = [&] {
-    const Plan plan = job.plan(keys);
-    job.diagnostics.throw_if_errors();
-    return static_cast<std::int64_t>(program::totals(plan.program, job.machine, 0).bytes_sent);
-  };
+  const auto sent = [&] { return sent_by(job, keys); };
   const std::int64_t whole = sent();
   job.workload.gathers_operands = true;
   // Six gathers a layer (QKV and fc1 twice, gradients of projection and fc2 once): a rank sends its half of 64 x 512
@@ -100,12 +92,7 @@ TEST_CASE("FP8: shared experts gather bytes as a dense MLP does, and copies for 
   job.model = model;
   job.workload.sequence = 64;
   const std::string keys = "tensor = 2\nsequence_parallel = true\n";
-  const auto sent = [&] {
-    const Plan plan = job.plan(keys);
-    job.diagnostics.throw_if_errors();
-    CHECK(program::check_program(plan.program, job.machine) == std::vector<std::string>{});
-    return static_cast<std::int64_t>(program::totals(plan.program, job.machine, 0).bytes_sent);
-  };
+  const auto sent = [&] { return sent_by(job, keys); };
   const std::int64_t whole = sent();
   job.workload.gathers_operands = true;
   // Six gathers of the dense layer and six of the other one, three of them of its shared expert: its input twice, the
@@ -117,9 +104,7 @@ TEST_CASE("FP8: what is gathered for sections that run again is gathered in byte
   TestJob job = job_in_fp8(2, 1);
   job.workload.sequence = 64;
   const auto sent = [&](const std::string& more) {
-    const Plan plan = job.plan("tensor = 2\nsequence_parallel = true\n" + more);
-    job.diagnostics.throw_if_errors();
-    return static_cast<std::int64_t>(program::totals(plan.program, job.machine, 0).bytes_sent);
+    return sent_by(job, "tensor = 2\nsequence_parallel = true\n" + more);
   };
   const std::string again = "recomputed_sections = [\"fc1\", \"activation\"]";
   job.workload.gathers_operands = true;

@@ -9,12 +9,6 @@ namespace {
 
 constexpr std::int64_t activation = 2LL * 2048 * 1024;  // of one sequence, B
 
-std::int64_t sent(TestJob& job, const std::string& keys, program::DeviceId device = 0) {
-  const Plan plan = job.plan(keys);
-  job.diagnostics.throw_if_errors();
-  return static_cast<std::int64_t>(program::totals(plan.program, job.machine, device).bytes_sent);
-}
-
 workload::Model gated() {
   workload::Model model = gpt(4, 1024, 16);
   model.gated_mlp = true;
@@ -28,11 +22,11 @@ TEST_CASE("each tensor rank sends a part of an activation to the next stage, or 
   // sending the half that arrived to the neighbour. The whole: A, and nothing is gathered.
   TestJob job(4, gpt(4, 1024, 16), 1);
   const std::string cut = "tensor = 2\npipeline = 2\n";
-  const std::int64_t parts = sent(job, cut), whole = sent(job, cut + "exchange = \"whole\"");
+  const std::int64_t parts = sent_by(job, cut), whole = sent_by(job, cut + "exchange = \"whole\"");
   CHECK(whole - parts == activation - (activation / 2 + activation / 2));
   // Of four ranks: a quarter and three quarters, or the whole.
   TestJob four(8, gpt(4, 1024, 16), 1);
-  CHECK(sent(four, "tensor = 4\npipeline = 2\nexchange = \"whole\"") == sent(four, "tensor = 4\npipeline = 2"));
+  CHECK(sent_by(four, "tensor = 4\npipeline = 2\nexchange = \"whole\"") == sent_by(four, "tensor = 4\npipeline = 2"));
   const auto crossing = [&](const std::string& keys) {
     const Plan plan = four.plan("tensor = 4\npipeline = 2\n" + keys);
     four.diagnostics.throw_if_errors();
@@ -40,20 +34,20 @@ TEST_CASE("each tensor rank sends a part of an activation to the next stage, or 
   };
   CHECK(crossing("exchange = \"whole\"") - crossing("") == 2 * (activation - activation / 4));
   // Under sequence parallelism each rank has its part alone.
-  CHECK(sent(job, cut + "sequence_parallel = true\nexchange = \"whole\"") ==
-        sent(job, cut + "sequence_parallel = true"));
+  CHECK(sent_by(job, cut + "sequence_parallel = true\nexchange = \"whole\"") ==
+        sent_by(job, cut + "sequence_parallel = true"));
 }
 
 TEST_CASE("a gate's own linear layer sums its input gradient over the tensor ranks") {
   TestJob job(4, gated(), 1);
   const std::string cut = "tensor = 4\noverlap_tensor_communication = false\n";
-  const std::int64_t joint = sent(job, cut);
-  const std::int64_t joint_parallel = sent(job, cut + "sequence_parallel = true");
+  const std::int64_t joint = sent_by(job, cut);
+  const std::int64_t joint_parallel = sent_by(job, cut + "sequence_parallel = true");
   job.workload.separate_gate = true;
   // An all-reduce over four ranks sends 2 x 3/4 of A: one more in each of four layers.
-  CHECK(sent(job, cut) - joint == 4 * activation * 3 / 2);
+  CHECK(sent_by(job, cut) - joint == 4 * activation * 3 / 2);
   // Under sequence parallelism the sum of both is scattered once.
-  CHECK(sent(job, cut + "sequence_parallel = true") == joint_parallel);
+  CHECK(sent_by(job, cut + "sequence_parallel = true") == joint_parallel);
   for (const auto& [keys, said] :
        {std::pair{"tensor = 4", "allowed: false, or sequence_parallel = true"},
         {"tensor = 4\nsequence_parallel = true\ntensor_rows = 2", "allowed: tensor_rows = 1"}}) {
@@ -165,13 +159,13 @@ TEST_CASE("products in chunks send what they send without, beside themselves but
 
 TEST_CASE("gathered logits go round the tensor ranks, and no sums of the loss do") {
   TestJob job(4, gpt(4, 1024, 16), 1);
-  const std::int64_t apart = sent(job, "tensor = 4");
+  const std::int64_t apart = sent_by(job, "tensor = 4");
   job.workload.loss = workload::Loss::gathered;
   // 51,200 logits of two bytes for 2,048 tokens, of which each rank sends three quarters; three all-reduces of 4 B a
   // token less.
-  CHECK(sent(job, "tensor = 4") - apart == 2LL * 51200 * 2048 * 3 / 4 - 3 * 4 * 2048 * 3 / 2);
+  CHECK(sent_by(job, "tensor = 4") - apart == 2LL * 51200 * 2048 * 3 / 4 - 3 * 4 * 2048 * 3 / 2);
   job.workload.loss = workload::Loss::compiled;
-  CHECK(sent(job, "tensor = 4") - apart == -4 * 2048 * 3 / 2);
+  CHECK(sent_by(job, "tensor = 4") - apart == -4 * 2048 * 3 / 2);
 }
 
 }  // namespace tessera::strategy

@@ -58,7 +58,7 @@ TEST_CASE("shard groups: they are neighbours, of one tensor rank and with their 
   TestJob job = small_job(16);
   job.workload.flash_attention = true;  // of context ranks
   using Groups = std::set<std::vector<program::DeviceId>>;
-  const auto of = [&](const std::string& keys) { return groups_of(plan_of(job, keys), 5); };
+  const auto of = [&](const std::string& keys) { return groups_of(sound_plan(job, keys), 5); };
   // Tensor ranks 4 and 5 of replica 2; with replica 3 they are a group, with replicas 0, 4 and 6 they hold the same. A
   // gradient norm is that of the group.
   CHECK(of(zero3 + "tensor = 2\nshard_ranks = 2") == Groups{{4, 5}, {5, 7}, {1, 5, 9, 13}, {4, 5, 6, 7}});
@@ -101,17 +101,17 @@ TEST_CASE("shard groups: sound programs that do not grow with micro-batches") {
       TestJob job = small_job(16, 8);
       job.workload.flash_attention = true;
       job.workload.global_batch = 1600;
-      const Plan few = plan_of(job, keys + "shard_ranks = 2\n" + cut);
+      const Plan few = sound_plan(job, keys + "shard_ranks = 2\n" + cut);
       job.workload.global_batch = 6400;
-      const Plan many = plan_of(job, keys + "shard_ranks = 2\n" + cut);
+      const Plan many = sound_plan(job, keys + "shard_ranks = 2\n" + cut);
       CHECK(many.program.blocks.size() == few.program.blocks.size());
     }
   }
   TestJob twins(8, gpt(4, 64, 4, 128), 64);  // both ends of a pipeline hold the same pieces
   twins.workload.sequence = 64;
-  (void)plan_of(twins, zero1 + "shard_ranks = 2\npipeline = 2\nschedule = \"dualpipe\"");
+  (void)sound_plan(twins, zero1 + "shard_ranks = 2\npipeline = 2\nschedule = \"dualpipe\"");
   TestJob streamed = small_job(8);
-  (void)plan_of(streamed, "weight_streaming = \"devices\"\nshard_ranks = 4");
+  (void)sound_plan(streamed, "weight_streaming = \"devices\"\nshard_ranks = 4");
 }
 
 TEST_CASE("shard groups: what cannot be is refused in a line, and what changes nothing warns") {

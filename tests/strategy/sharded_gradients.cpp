@@ -71,9 +71,9 @@ TEST_CASE("sharded gradients: sound programs of pipelines, recomputation and pro
     TestJob job(8, gpt(8, 64, 4, 128), 1600);
     job.workload.sequence = 64;
     job.workload.flash_attention = true;  // of context ranks
-    const Plan few = plan_of(job, gradients + cut);
+    const Plan few = sound_plan(job, gradients + cut);
     job.workload.global_batch = 6400;
-    const Plan many = plan_of(job, gradients + cut);
+    const Plan many = sound_plan(job, gradients + cut);
     CHECK(many.program.blocks.size() == few.program.blocks.size());
   }
 }

@@ -17,13 +17,6 @@ inline TestJob small_job(std::uint32_t devices = 4, std::int64_t layers = 2) {
   return job;
 }
 
-inline Plan plan_of(TestJob& job, const std::string& keys) {
-  Plan plan = job.plan(keys);
-  REQUIRE(job.diagnostics.errors() == std::vector<std::string>{});
-  CHECK(program::check_program(plan.program, job.machine) == std::vector<std::string>{});
-  return plan;
-}
-
 struct Held {
   std::int64_t weights, gradients, optimizer, buffers;
   friend bool operator==(const Held&, const Held&) = default;
@@ -31,16 +24,11 @@ struct Held {
 
 inline Held held_by(TestJob& job, const std::string& keys, program::DeviceId device = 0) {
   using program::MemoryCategory;
-  const Plan plan = plan_of(job, keys);
+  const Plan plan = sound_plan(job, keys);
   CHECK(program::memory_peak(plan.program, device).is_exact());
   const auto of = [&](MemoryCategory category) { return at_peak(plan.program, device, category); };
   return {of(MemoryCategory::weights), of(MemoryCategory::gradients), of(MemoryCategory::optimizer_state),
           of(MemoryCategory::buffers)};
-}
-
-inline std::int64_t sent_by(TestJob& job, const std::string& keys, program::DeviceId device = 0) {
-  const Plan plan = plan_of(job, keys);
-  return static_cast<std::int64_t>(program::totals(plan.program, job.machine, device).bytes_sent);
 }
 
 }  // namespace tessera::strategy::sharded

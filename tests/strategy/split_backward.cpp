@@ -27,17 +27,9 @@ class PerFlop final : public workload::CostModel {
   Time time(const workload::Operator& op, const machine::DeviceSpec&) const override { return op.flops; }
 };
 
-Plan plan_of(TestJob& job, const std::string& keys) {
-  Plan plan = job.plan(keys);
-  CAPTURE(keys, job.diagnostics.errors());
-  REQUIRE(job.diagnostics.errors().empty());
-  CHECK(program::check_program(plan.program, job.machine).empty());
-  return plan;
-}
-
 /// At the peak of a device.
 std::int64_t kept(TestJob& job, program::DeviceId device, const std::string& keys) {
-  return at_peak(plan_of(job, keys).program, device, MemoryCategory::activations);
+  return at_peak(sound_plan(job, keys).program, device, MemoryCategory::activations);
 }
 
 bool communicates(const program::Instruction& one) {
@@ -46,7 +38,8 @@ bool communicates(const program::Instruction& one) {
 
 /// Whole, and in two parts.
 void check_computes_alike(TestJob& job, const std::string& keys) {
-  const Plan whole = plan_of(job, keys + "schedule = \"1f1b\""), apart = plan_of(job, keys + "schedule = \"zb-h1\"");
+  const Plan whole = sound_plan(job, keys + "schedule = \"1f1b\""),
+             apart = sound_plan(job, keys + "schedule = \"zb-h1\"");
   CHECK(apart.hardware_flops == whole.hardware_flops);
   CHECK(program::totals(apart.program, job.machine, 0).bytes_sent ==
         program::totals(whole.program, job.machine, 0).bytes_sent);
@@ -117,7 +110,7 @@ TEST_CASE("exchanges of context ranks are in the first part of a backward pass t
   job.workload.flash_attention = true;
   for (const std::string exchange : {"ring", "all-to-all", "all-gather"}) {
     const std::string cut = "pipeline = 2\ncontext_parallel = 2\ncontext_exchange = \"" + exchange + "\"\nschedule = ";
-    const Plan in_turn = plan_of(job, cut + "\"1f1b\""), apart = plan_of(job, cut + "\"zb-h1\"");
+    const Plan in_turn = sound_plan(job, cut + "\"1f1b\""), apart = sound_plan(job, cut + "\"zb-h1\"");
     CHECK(apart.hardware_flops == in_turn.hardware_flops);
     for (program::DeviceId device = 0; device < 4; ++device)
       CHECK(program::totals(apart.program, job.machine, device).bytes_sent ==
@@ -135,8 +128,8 @@ TEST_CASE("exchanges of context ranks are in the first part of a backward pass t
 TEST_CASE("DualPipe holds the weights of two stages, and updates each on one of all that hold it") {
   TestJob job = job_of(4, 8, 2);
   const std::string cut = "pipeline = 4\ndata = 2\ndistributed_optimizer = true\nschedule = ";
-  const program::Program once = plan_of(job, cut + "\"1f1b\"").program,
-                         twice = plan_of(job, cut + "\"dualpipe\"").program;
+  const program::Program once = sound_plan(job, cut + "\"1f1b\"").program,
+                         twice = sound_plan(job, cut + "\"dualpipe\"").program;
   // Stages 1 and 2 have a layer each and neither embedding nor logits; all four devices of theirs hold both layers.
   const auto weights = MemoryCategory::weights, optimizer = MemoryCategory::optimizer_state;
   CHECK(at_peak(twice, 2, weights) == 2 * at_peak(once, 2, weights));
@@ -157,10 +150,10 @@ TEST_CASE("DualPipe and DualPipeV are sound programs with experts, tensor ranks 
                                 "pipeline = 4\ntensor = 2\ndata = 2\nexpert_parallel = 2\n",
                                 "pipeline = 4\ntensor = 2\ndata = 2\nsequence_parallel = true\nexpert_tensor = 1\n"
                                 "expert_parallel = 4\n"}) {
-    const double flops = plan_of(job, cut).hardware_flops;
-    CHECK(plan_of(job, cut + "schedule = \"dualpipe\"").hardware_flops == flops);
-    CHECK(plan_of(job, cut + more + "schedule = \"dualpipe\"").hardware_flops > 0);
-    CHECK(plan_of(job, cut + "schedule = \"dualpipe-v\"\ninterleave = 2\n").hardware_flops == flops);
+    const double flops = sound_plan(job, cut).hardware_flops;
+    CHECK(sound_plan(job, cut + "schedule = \"dualpipe\"").hardware_flops == flops);
+    CHECK(sound_plan(job, cut + more + "schedule = \"dualpipe\"").hardware_flops > 0);
+    CHECK(sound_plan(job, cut + "schedule = \"dualpipe-v\"\ninterleave = 2\n").hardware_flops == flops);
   }
 }
 
@@ -189,10 +182,10 @@ TEST_CASE("a stage may say how many of its layers run again, and what") {
   job.model.layers = 8;
   job.cost = std::make_shared<PerFlop>();
   const Plan plan =
-      plan_of(job,
-              "pipeline = 4\nrecomputed_sections = [\"fc1\", \"activation\"]\nrecomputed_layers = 1\n"
-              "[[stages]]\nrecomputation = [\"full\"]\nrecomputed_layers = 0\n[[stages]]\n[[stages]]\n[[stages]]\n"
-              "recomputation = [\"none\"]\n");
+      sound_plan(job,
+                 "pipeline = 4\nrecomputed_sections = [\"fc1\", \"activation\"]\nrecomputed_layers = 1\n"
+                 "[[stages]]\nrecomputation = [\"full\"]\nrecomputed_layers = 0\n[[stages]]\n[[stages]]\n[[stages]]\n"
+                 "recomputation = [\"none\"]\n");
   for (const auto& [name, value] : plan.description)
     if (name == "recomputation") CHECK(value == "full x 1; fc1, activation of 1 layer x 2; none x 1");
 }
@@ -201,7 +194,7 @@ TEST_CASE("the table of stages has both pieces of a stage, and of a micro-batch 
   const auto stages = [](const std::string& keys) {
     TestJob job(4, gpt(8, hidden, 8, vocabulary), 8);
     job.cost = std::make_shared<PerFlop>();
-    const Plan plan = plan_of(job, "pipeline = 4\nrecomputed_sections = [\"fc1\"]\n" + keys);
+    const Plan plan = sound_plan(job, "pipeline = 4\nrecomputed_sections = [\"fc1\"]\n" + keys);
     const auto found = std::ranges::find(plan.tables, "stages", &DataTable::name);
     REQUIRE(found != plan.tables.end());
     return *found;

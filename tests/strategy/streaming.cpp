@@ -29,13 +29,6 @@ TestJob streaming_job(int devices = 4, std::int64_t layers = 2) {
   return job;
 }
 
-Plan sound_plan(TestJob& job, const std::string& keys) {
-  Plan plan = job.plan(keys);
-  REQUIRE(job.diagnostics.errors() == Lines{});
-  CHECK(program::check_program(plan.program, job.machine) == Lines{});
-  return plan;
-}
-
 /// Weights, gradients, optimizer state, buffers.
 Lines held(const Plan& plan, program::DeviceId device) {
   Lines bytes;
