@@ -47,6 +47,26 @@ class WaferSearch(CliTest):
             self.assertRegex(summary, rf"\b{fastest}\b")
         self.assertIn("MG-wafer (a)", simulated)
 
+    def test_what_all_stages_run_again_may_be_given(self):
+        self.plan("plan.toml", "--set", "strategy.recomputation=full")
+        given = (self.folder / "plan.toml").read_text()
+        self.assertEqual(set(re.findall(r"recomputation = (\[.*)", given)), {'["full"]'})
+        # Nothing again takes more memory than there is, even if all is lent.
+        self.plan("plan.toml", "--set", "strategy.recomputation=none", "--set", "machine.device.memory_capacity=30 MB", code=3)
+
+    def test_plans_of_megatron_alone_are_no_faster_than_the_search(self):
+        times = {}
+        for take in ("fastest", "megatron-rule", "megatron-best"):
+            self.simulate(EXPERIMENT, f"{take}.h5", "--set", f"strategy.search.take={take}")
+            said = self.tessera("show", f"{take}.h5", "--table", "predicted").stdout
+            times[take], bound = (int(re.search(rf"{what} +(\d+)", said)[1]) for what in ("all", "bound"))
+            self.assertGreaterEqual(times[take], bound)
+            origins = set(re.findall(r"simulated +[1-9]\d* +\d+ .*?(MG-wafer \(.\)|genetic|memory|recomputation|scheduler)",
+                                     self.tessera("show", f"{take}.h5", "--table", "search").stdout))
+            self.assertLessEqual(origins, {"MG-wafer (a)", "MG-wafer (b)"} if take == "megatron-best" else {"MG-wafer (a)"} if take == "megatron-rule" else origins)
+        self.assertLessEqual(times["fastest"], times["megatron-best"])
+        self.assertLessEqual(times["megatron-best"], times["megatron-rule"])
+
     def test_a_slow_die_is_found_by_the_probe(self):
         self.simulate(EXPERIMENT, "out.h5")
         said = self.tessera("show", "out.h5", "--table", "health").stdout
@@ -57,7 +77,6 @@ class WaferSearch(CliTest):
         refused = [
             (("--set", "machine.device.memory_capacity=8 MB"), 3, r"none of \d+ cuts fits into memory; the nearest, TP \d+, PP \d+.*: .* of 8.00 MB"),
             (("--set", "strategy.tensor=13"), 3, r"none of \d+ cuts can be; the first, TP 13, PP 1: 13 dies, and 12 work"),
-            (("--set", "strategy.recomputation=full"), 2, "recomputation: the search finds it, allowed: nothing"),
             (("--set", "strategy.context_parallel=2"), 2, "context_parallel: the search of name = \"watos\" knows no sequences on several ranks, allowed: 1"),
             (("--set", "strategy.stages=[{devices=[0]}]"), 2, "stages: the search finds it"),
             (("--set", "model.prediction_depth=1"), 2, "strategy watos knows no modules that predict further ahead \\(prediction_depth\\)"),

@@ -55,6 +55,7 @@ struct StageProfile {
 struct PipelineProfile {
   std::vector<LayerProfile> layers;  ///< by the model's kinds of layers
   std::vector<SetProfile> sets;      ///< all that the model's layers can run again: those with a name, and all others
+  workload::Recomputed given;        ///< what the first stage runs again by the table's own keys; default: none
   std::vector<StageProfile> stages;  ///< in order
   Work arrival;                      ///< of each activation and each gradient from another stage, on each device
   std::int64_t micro_batches = 0;    ///< of a replica

@@ -224,6 +224,10 @@ SectionWork section_work(const Cut& cut, const Job& job, std::uint32_t kind) {
   return Profiler(bare(cut), job).section_work(kind, nullptr);
 }
 
-PipelineProfile profile_of(const Cut& cut, const Job& job) { return Profiler(bare(cut), job).all(); }
+PipelineProfile profile_of(const Cut& cut, const Job& job) {
+  PipelineProfile found = Profiler(bare(cut), job).all();
+  found.given = cut.recomputed.front();
+  return found;
+}
 
 }  // namespace tessera::strategy::megatron

@@ -145,7 +145,7 @@ class Lister {
       prune(cut, tile, problem);
       return std::nullopt;
     }
-    PipelineProfile profile = question_.cut.profile(*table, job_);
+    PipelineProfile profile = profile_with(question_.cut, *table, job_);
     const Verdict out = state_too_large(profile, job_);
     if (out.why.empty()) return profile;
     prune(cut, tile, out.why, out.missing);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "first_order.hpp"
 #include "options.hpp"
 #include "places.hpp"
 #include "tables.hpp"
@@ -22,6 +23,7 @@ struct Candidate {
   std::optional<Solution> scheduled, recomputed;  ///< of these steps, where something fits
   Solution best;                                  ///< of the last step before the genetic search
   Time predicted = 0;                             ///< ps of an iteration, along a serpentine
+  FirstOrder least;                               ///< what no plan of the cut beats to first order
   [[nodiscard]] std::string text() const { return text_of(cut) + (tile.empty() ? "" : ", " + tile); }
 };
 

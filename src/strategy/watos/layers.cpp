@@ -39,7 +39,7 @@ std::optional<NamedProblem> Layers::with(const Cut& cut, const NamedProblem& lik
                                          const std::vector<std::int64_t>& layers) {
   const TablePointer table = with_cut(question_.table, cut, layers);
   if (!problem_with(question_.cut, *table, question_.job).empty()) return std::nullopt;
-  const PipelineProfile profile = question_.cut.profile(*table, question_.job);
+  const PipelineProfile profile = profile_with(question_.cut, *table, question_.job);
   if (!state_too_large(profile, question_.job).why.empty()) return std::nullopt;
   NamedProblem found = make_problem(profile, like.problem.places, like.problem.replicas, question_.job, pricing_);
   found.problem.start = like.problem.start;

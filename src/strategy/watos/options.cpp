@@ -26,6 +26,12 @@ const config::Schema<SearchOptions>& search_schema() {
                    "the last step: cuts alone; what each stage runs again; where stages stand, and who lends to whom; "
                    "the genetic search over all of it")
         .otherwise("genetic");
+    s.choice<Take>(
+         "take", &SearchOptions::take,
+         {{"fastest", Take::fastest}, {"megatron-rule", Take::megatron_rule}, {"megatron-best", Take::megatron_best}},
+         "the fastest plan of all; or, to look at what is compared with, the fastest by Megatron's rule "
+         "(MG-wafer (a)) or with Megatron's best cut (MG-wafer (b)), and no others are looked at")
+        .otherwise("fastest");
     s.integer("candidates", &SearchOptions::candidates,
               "cuts on which the last step runs, those that are predicted to be the fastest")
         .at_least("1")

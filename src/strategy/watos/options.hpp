@@ -16,9 +16,17 @@ enum class Step : std::uint8_t {
 };
 [[nodiscard]] const char* name_of(Step step);
 
+/// Whose plans are looked at.
+enum class Take : std::uint8_t {
+  fastest,        ///< all, and the fastest is taken
+  megatron_rule,  ///< those of Megatron's rule: MG-wafer (a)
+  megatron_best,  ///< and those of Megatron with any cut: MG-wafer (b)
+};
+
 /// [strategy.search]
 struct SearchOptions {
   Step step = Step::genetic;
+  Take take = Take::fastest;
   std::int64_t candidates = 10;  ///< on which the genetic search runs, the best predicted ones
   std::int64_t simulated = 10;   ///< plans of the last step that are simulated, the best predicted ones
   std::int64_t population = 100, generations = 100;

@@ -81,6 +81,32 @@ DataTable curves_table(const std::vector<Curve>& curves) {
   return table;
 }
 
+/// Of cuts that are not out by their sizes alone.
+DataTable bounds_table(const std::vector<Candidate>& candidates) {
+  std::vector<std::string> text;
+  std::vector<std::int64_t> iteration, work, again;
+  for (const Candidate& one : candidates) {
+    if (!one.least.fits) continue;
+    text.push_back(one.text());
+    iteration.push_back(one.least.iteration);
+    work.push_back(one.least.work);
+    again.push_back(one.least.again);
+  }
+  DataTable table{"bounds", "What no plan of a cut beats to first order: memory one pool, work spread evenly.", {}};
+  table.text("candidate", "cut and tile", text);
+  table.integer("iteration_ps", "ps", "of an iteration, at least", iteration);
+  table.integer("work_ps", "ps", "of a micro-batch on all stages, what runs again included", work);
+  return table.integer("again_ps", "ps", "of that for what runs again", again);
+}
+
+/// The least of all cuts.
+Time bound_of(const std::vector<Candidate>& candidates) {
+  Time least = never;
+  for (const Candidate& one : candidates)
+    if (one.least.fits) least = std::min(least, one.least.iteration);
+  return least;
+}
+
 }  // namespace
 
 Searched report(const Question& question, const std::vector<Candidate>& candidates,
@@ -95,9 +121,11 @@ Searched report(const Question& question, const std::vector<Candidate>& candidat
     return searched;
   }
   searched.found = contenders[best].keys;
-  searched.predicted = {{"all", found[best].time}, {"model", contenders[best].predicted}};
+  searched.predicted = {
+      {"all", found[best].time}, {"model", contenders[best].predicted}, {"bound", bound_of(candidates)}};
   if (!question.health.is_sound()) searched.tables.push_back(health_table(question.health, question.job.machine));
   searched.tables.push_back(splits_table());
+  searched.tables.push_back(bounds_table(candidates));
   if (!curves.empty()) searched.tables.push_back(curves_table(curves));
   return searched;
 }

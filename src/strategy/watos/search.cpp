@@ -46,10 +46,14 @@ class Search {
         question_.job.evaluations.go_on();
         if (one.pruned.empty()) begin(one);
       }
-      choose();
+      if (options_.take == Take::fastest) choose();
     });
-    if (options_.step == Step::genetic) breed_all();
-    list_contenders();
+    if (options_.take == Take::fastest) {
+      if (options_.step == Step::genetic) breed_all();
+      list_contenders();
+    } else {
+      list_rivals();
+    }
     std::vector<Curve> curves;
     for (std::size_t i = 0; i < bred_.size(); ++i) curves.push_back({candidates_[chosen_[i]].text(), bred_[i].curve});
     return report(question_, candidates_, contenders_, judged(question_, contenders_), curves);
@@ -61,6 +65,7 @@ class Search {
   /// Where stages stand along a serpentine.
   void begin(Candidate& one) const {
     const Problem& problem = one.named.problem;
+    one.least = first_order(one.plain.problem);
     one.scheduled = scheduled(one.plain.problem);
     one.recomputed = recomputed(problem);
     const auto& start = options_.step == Step::scheduler ? one.scheduled : one.recomputed;
@@ -154,6 +159,14 @@ class Search {
       for (Contender& rival : rivals(candidates_, rivals_at_best)) contenders_.push_back(std::move(rival));
     for (Contender& one : random_plans(candidates_, question_.job, options_.random_plans))
       contenders_.push_back(std::move(one));
+  }
+
+  /// Those alone.
+  void list_rivals() {
+    for (Contender& rival : rivals(candidates_, rivals_at_best)) {
+      if (options_.take == Take::megatron_rule && rival.origin != by_rule) continue;
+      contenders_.push_back(std::move(rival));
+    }
   }
 
   /// Of each step before the last one, for the candidates that went on.

@@ -110,6 +110,13 @@ bool is_closed(const Table& table) {
   return stages != nullptr && table.find("tensor") != nullptr && table.find("pipeline") != nullptr;
 }
 
+PipelineProfile profile_with(const StrategyKind& cut, const Table& table, const Job& job) {
+  PipelineProfile profile = cut.profile(table, job);
+  if (table.find("recomputation") != nullptr || table.find("recomputed_sections") != nullptr)
+    std::erase_if(profile.sets, [&](const SetProfile& set) { return set.recomputed != profile.given; });
+  return profile;
+}
+
 std::string problem_with(const StrategyKind& cut, const Table& table, const Job& job) {
   config::Diagnostics own;
   try {

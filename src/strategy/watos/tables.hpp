@@ -34,6 +34,9 @@ using TablePointer = std::shared_ptr<config::Table>;
 /// Whether a table has all that keys_of() says.
 [[nodiscard]] bool is_closed(const config::Table& table);
 
+/// What the other strategy's stages keep and take. Where the table says what runs again, that is the one set.
+[[nodiscard]] PipelineProfile profile_with(const StrategyKind& cut, const config::Table& table, const Job& job);
+
 /// What the other strategy finds wrong with a table, in one line; empty: nothing.
 [[nodiscard]] std::string problem_with(const StrategyKind& cut, const config::Table& table, const Job& job);
 

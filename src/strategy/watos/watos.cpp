@@ -19,9 +19,7 @@ struct FoundKey {
   const char* name;
   const char* idle;
 };
-constexpr std::array found_keys{FoundKey{"recomputation", "none"},
-                                FoundKey{"recomputed_sections", ""},
-                                FoundKey{"recomputed_layers", ""},
+constexpr std::array found_keys{FoundKey{"recomputed_layers", ""},
                                 FoundKey{"recomputation_method", "block"},
                                 FoundKey{"stages", ""},
                                 FoundKey{"loans", ""},
