@@ -147,11 +147,12 @@ std::string outcome_text(const experiment::Sweep& sweep, const SweepOptions& opt
                   one_line(options.folder), outcome.done, outcome.refused, outcome.infeasible, outcome.failed);
   if (outcome.found_complete > 0) text += fmt::format(" ({} of them before)", outcome.found_complete);
   text += '\n';
+  const char* mark = outcome.best_is_uncalibrated ? " (not calibrated: peak rates of a data sheet)" : "";
   if (outcome.tokens_per_second > 0)
-    text += fmt::format("the most tokens: {}, {:.4g} a second\n", outcome.best, outcome.tokens_per_second);
+    text += fmt::format("the most tokens: {}, {:.4g} a second{}\n", outcome.best, outcome.tokens_per_second, mark);
   else if (!outcome.best.empty())
-    text += fmt::format("the fastest: {}, {}\n", outcome.best,
-                        config::format_rounded(outcome.fastest_time, config::Unit::time));
+    text += fmt::format("the fastest: {}, {}{}\n", outcome.best,
+                        config::format_rounded(outcome.fastest_time, config::Unit::time), mark);
   return text + fmt::format("tessera merge {} -o ALL.h5 makes one table of them\n", one_line(options.folder));
 }
 

@@ -52,6 +52,22 @@ class Sweeps(CliTest):
         self.assertEqual(rows[2]["values"], {"strategy.tensor": 1, "machine.topology.nvlink_bandwidth": 300000000000,
                                              "machine.device.memory_capacity": 80000000000, "strategy.data": 4})
 
+    def test_a_machine_that_is_not_calibrated_is_marked_where_it_is_the_fastest_and_in_the_ranking(self):
+        (self.folder / "machines.toml").write_text('''
+title = "Two machines"
+experiment = "training.toml"
+[sweep.axes.machine]
+h100 = { include = "h100-cluster", topology.nodes = 1 }
+gaudi3 = { include = "gaudi3-cluster", topology.nodes = 1 }
+''')
+        said = self.tessera("sweep", "machines.toml", "-o", "d", "--progress", "off").stdout
+        self.assertRegex(said, r"\nthe fastest: machine=gaudi3, [^\n]* \(not calibrated: peak rates of a data sheet\)\n")
+        shown = self.tessera("show", self.merged("d", name="machines.h5")).stdout
+        self.assertRegex(shown, r"\n  1: machine=gaudi3 .* no\n  0: machine=h100 .* yes\n  not calibrated: ")
+        self.assertRegex(shown, r"\n  gaudi3 .*  not calibrated\n  h100 .*s\n")
+        self.tessera("sweep", "machines.toml", "-o", "h100", "--point", 0, "--progress", "off")
+        self.assertNotIn("not calibrated", self.tessera("show", self.merged("h100", name="h100.h5")).stdout)
+
     def test_a_point_is_what_run_writes_for_the_experiment_that_print_prints(self):
         self.sweep("d")
         for point in DONE:

@@ -219,6 +219,37 @@ tokens/s by nodes                             done        best      median
         std::string::npos);
 }
 
+TEST_CASE("points of machines that are not calibrated are marked beside those that are") {
+  const sample::Folder folder;
+  PointsTable t = made_up();
+  t.columns.push_back({"calibration", "text", "what the machine's rates come from", PointKind::text});
+  const auto summary_with = [&](const std::vector<std::string>& calibrations) {
+    PointsTable table = t;
+    for (std::size_t i = 0; i < table.rows.size(); ++i) table.rows[i].push_back(calibrations[i]);
+    write_points(folder / "all.h5", table);
+    return points_summary(folder / "all.h5");
+  };
+  const std::string calibrated = "calibrated, within 12.4 % of 20 measured", peaks = "uncalibrated: peak rates";
+  // Point 2 is the fastest, with two nodes alone; of one node there is one of each kind.
+  const std::string text = summary_with({calibrated, peaks, peaks, ""});
+  CHECK(text.find(R"(
+best points                                                 time  to best  devices model FLOPs   peak memory  calibrated
+  2: point 2                                            500.0 ms     1.00        -           -             -          no
+  1: point 1                                            600.0 ms     1.20        -           -             -          no
+  0: point 0                                            800.0 ms     1.60        -           -             -         yes
+  not calibrated: with the peak rates of data sheets, so a bound, and no better than those that are
+)") != std::string::npos);
+  CHECK_THAT(text, Catch::Contains("\n  1                                         2 of 2    600.0 ms    700.0 ms\n"));
+  CHECK_THAT(text,
+             Catch::Contains(
+                 "\n  2                                         1 of 2    500.0 ms    500.0 ms  not calibrated\n"));
+  // Where all are alike there is nothing to tell apart.
+  const std::string none = summary_with({peaks, peaks, peaks, ""});
+  CHECK_THAT(none, Catch::Contains("\n  none is calibrated: all are with the peak rates of data sheets, so bounds\n"));
+  CHECK_THAT(none, !Catch::Contains("not calibrated"));
+  CHECK_THAT(summary_with({calibrated, calibrated, calibrated, ""}), !Catch::Contains("calibrated"));
+}
+
 TEST_CASE("candidates of a search that nobody simulated are neither done nor refused") {
   const sample::Folder folder;
   PointsTable t = made_up();

@@ -74,8 +74,9 @@ struct SweepOutcome {
   /// Name of the fastest point, or where all that are done make tokens, of that which makes the most a second; empty:
   /// none is done.
   std::string best;
-  Time fastest_time = 0;         ///< 0: they are compared by tokens
-  double tokens_per_second = 0;  ///< 0: they are compared by time
+  bool best_is_uncalibrated = false;  ///< and others are calibrated, so that it does not rank beside them
+  Time fastest_time = 0;              ///< 0: they are compared by tokens
+  double tokens_per_second = 0;       ///< 0: they are compared by time
 };
 
 /// Refuses a folder that holds another sweep (InputError) or cannot be written (IoError). Leaves it alone.

@@ -18,27 +18,37 @@ class Best {
   void look_at(const results::SweepRow& row) {
     const auto* time = value_in<std::int64_t>(*row.digest, "iteration_time_ps");
     if (time == nullptr) throw InternalError("a row without a time");
-    if (fastest_.empty() || *time < time_) {
-      fastest_ = row.name;
+    const auto* calibration = value_in<std::string>(*row.digest, "calibration");
+    const Named named{row.name, calibration != nullptr && calibration->starts_with("uncalibrated")};
+    any_calibrated_ = any_calibrated_ || !named.is_uncalibrated;
+    if (fastest_.name.empty() || *time < time_) {
+      fastest_ = named;
       time_ = *time;
     }
     const auto* phase = value_in<std::string>(*row.digest, "phase");
     const auto* rate = value_in<double>(*row.digest, "tokens_per_second");
     all_make_tokens_ = all_make_tokens_ && phase != nullptr && rate != nullptr && results::makes_tokens(*phase);
     if (all_make_tokens_ && *rate > rate_) {
-      most_tokens_ = row.name;
+      most_tokens_ = named;
       rate_ = *rate;
     }
   }
   void tell(SweepOutcome& outcome) const {
-    const bool by_tokens = all_make_tokens_ && !most_tokens_.empty();
-    outcome.best = by_tokens ? most_tokens_ : fastest_;
+    const bool by_tokens = all_make_tokens_ && !most_tokens_.name.empty();
+    const Named& best = by_tokens ? most_tokens_ : fastest_;
+    outcome.best = best.name;
+    outcome.best_is_uncalibrated = best.is_uncalibrated && any_calibrated_;
     if (by_tokens) outcome.tokens_per_second = rate_;
     if (!by_tokens) outcome.fastest_time = time_;
   }
 
  private:
-  std::string fastest_, most_tokens_;
+  struct Named {
+    std::string name;
+    bool is_uncalibrated = false;
+  };
+  Named fastest_, most_tokens_;
+  bool any_calibrated_ = false;
   Time time_ = 0;
   double rate_ = 0;
   bool all_make_tokens_ = true;

@@ -10,6 +10,7 @@
 #include "../human.hpp"
 #include "measure.hpp"
 #include "tessera/base/config.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/base/text.hpp"
 #include "tessera/results/points.hpp"
 
@@ -201,11 +202,43 @@ std::string first_token_text(const View& view, std::size_t row) {
   return time > 0 ? short_time(time) : "-";
 }
 
-/// Of points that make tokens, how they serve users; of others, how busy devices are.
-std::vector<Told> told_of(const Measure& measure) {
+std::string calibrated_text(const View& view, std::size_t row) {
+  if (view.text(row, "calibration").empty()) return "-";
+  return view.is_uncalibrated(row) ? "no" : "yes";
+}
+
+/// How many of the rows are simulated with rates of data sheets alone.
+enum class Uncalibrated { none, some, all };
+
+Uncalibrated uncalibrated(const View& view, const std::vector<std::size_t>& rows) {
+  const auto count = std::ranges::count_if(rows, [&](std::size_t row) { return view.is_uncalibrated(row); });
+  if (count == 0) return Uncalibrated::none;
+  return static_cast<std::size_t>(count) == rows.size() ? Uncalibrated::all : Uncalibrated::some;
+}
+
+/// What times are worth where machines have not been compared with measured ones.
+std::string uncalibrated_line(Uncalibrated which) {
+  switch (which) {
+    case Uncalibrated::none:
+      return {};
+    case Uncalibrated::some:
+      return "  not calibrated: with the peak rates of data sheets, so a bound, and no better than those that are\n";
+    case Uncalibrated::all:
+      return "  none is calibrated: all are with the peak rates of data sheets, so bounds\n";
+  }
+  throw InternalError("unknown share of uncalibrated points");
+}
+
+/// Of points that make tokens, how they serve users; of others, how busy devices are. Where machines differ in that,
+/// whether they are calibrated.
+std::vector<Told> told_of(const Measure& measure, Uncalibrated which) {
   const Told devices{"devices", 9, devices_text}, memory{"peak memory", 14, memory_text};
-  if (!measure.is_rate) return {devices, {"model FLOPs", 12, use_text}, memory};
-  return {{"of a user", 12, user_text}, {"first token", 13, first_token_text}, devices, memory};
+  const Told use{"model FLOPs", 12, use_text}, user{"of a user", 12, user_text},
+      first_token{"first token", 13, first_token_text};
+  std::vector<Told> told =
+      measure.is_rate ? std::vector{user, first_token, devices, memory} : std::vector{devices, use, memory};
+  if (which == Uncalibrated::some) told.push_back({"calibrated", 12, calibrated_text});
+  return told;
 }
 
 std::string best_points(const View& view, const Measure& measure, const std::vector<std::size_t>& rows) {
@@ -215,7 +248,8 @@ std::string best_points(const View& view, const Measure& measure, const std::vec
   std::size_t name_width = least_name_width;
   for (std::size_t i = 0; i < std::min(rows.size(), most_points); ++i)
     name_width = std::clamp(named(view.point(rows[i]), axes.name(rows[i])).size(), name_width, most_name_width);
-  const std::vector<Told> told = told_of(measure);
+  const Uncalibrated which = uncalibrated(view, rows);
+  const std::vector<Told> told = told_of(measure, which);
   std::string text = fmt::format("{:<{}}{:>12}{:>9}", "best points", name_width + 2, measure.name, "to best");
   for (const Told& one : told) text += fmt::format("{:>{}}", one.name, one.width);
   text += '\n';
@@ -229,13 +263,15 @@ std::string best_points(const View& view, const Measure& measure, const std::vec
     text += '\n';
   }
   text += axes.common_line(rows.front());
+  text += uncalibrated_line(which);
   if (rows.size() > most_points) text += fmt::format("  and {} more in /points\n", count_of(rows.size() - most_points));
   return text;
 }
 
 struct OfValue {
   std::size_t points = 0;
-  std::vector<double> values;  ///< of those that are done, by what points are ranked by
+  std::vector<double> values;    ///< of those that are done, by what points are ranked by
+  std::size_t uncalibrated = 0;  ///< of those that are done
 };
 
 double median(std::vector<double> values) {
@@ -245,14 +281,17 @@ double median(std::vector<double> values) {
 }
 
 /// Best and median of each value of an axis, in order of values; nothing of one that has a single value.
-std::string axis_section(const View& view, const Measure& measure, const PointAxis& axis) {
+/// `marks_uncalibrated`: values all of whose points are uncalibrated say so, since others' are calibrated.
+std::string axis_section(const View& view, const Measure& measure, const PointAxis& axis, bool marks_uncalibrated) {
   const auto at = view.column(axis.column);
   if (!at || axis.follows) return {};
   std::map<PointCell, OfValue> values;
   for (std::size_t i = 0; i < view.table.rows.size(); ++i) {
     OfValue& of_value = values[view.table.rows[i][*at]];
     ++of_value.points;
-    if (view.time(i) > 0) of_value.values.push_back(measure.of(view, i));
+    if (view.time(i) == 0) continue;
+    of_value.values.push_back(measure.of(view, i));
+    if (view.is_uncalibrated(i)) ++of_value.uncalibrated;
   }
   if (values.size() < 2) return {};
   std::string text = fmt::format("{:<34}{:>16}{:>12}{:>12}\n", measure.name + " by " + shown_name(axis.column), "done",
@@ -262,10 +301,11 @@ std::string axis_section(const View& view, const Measure& measure, const PointAx
     if (shown++ == most_values) break;
     const bool any = !of_value.values.empty();
     const auto is_better = [&](double a, double b) { return measure.is_better(a, b); };
-    text += fmt::format("  {:<32}{:>16}{:>12}{:>12}\n", cut(value_text(value, view.table.columns[*at].units), 32),
+    const bool is_marked = marks_uncalibrated && any && of_value.uncalibrated == of_value.values.size();
+    text += fmt::format("  {:<32}{:>16}{:>12}{:>12}{}\n", cut(value_text(value, view.table.columns[*at].units), 32),
                         fmt::format("{} of {}", count_of(of_value.values.size()), count_of(of_value.points)),
                         any ? measure.text(*std::ranges::min_element(of_value.values, is_better)) : "-",
-                        any ? measure.text(median(of_value.values)) : "-");
+                        any ? measure.text(median(of_value.values)) : "-", is_marked ? "  not calibrated" : "");
   }
   if (values.size() > most_values) text += fmt::format("  and {} more values\n", count_of(values.size() - most_values));
   return text;
@@ -279,7 +319,8 @@ std::string points_summary(const std::string& path, Checking checking) {
   const Measure measure = measure_of(view);
   const std::vector<std::size_t> rows = ranked(view, measure);
   std::vector<std::string> sections{heading(view, rows.size()), best_points(view, measure, rows), not_done(view)};
-  for (const PointAxis& axis : table.axes) sections.push_back(axis_section(view, measure, axis));
+  const bool marks_uncalibrated = uncalibrated(view, rows) == Uncalibrated::some;
+  for (const PointAxis& axis : table.axes) sections.push_back(axis_section(view, measure, axis, marks_uncalibrated));
   std::string text;
   for (const std::string& section : sections) {
     if (section.empty()) continue;

@@ -38,6 +38,10 @@ struct View {
   [[nodiscard]] Time time(std::size_t row) const {
     return integer(row, "code") == 0 ? integer(row, "iteration_time_ps") : 0;
   }
+  /// Whether the row's machine is simulated with rates of its data sheet alone. Files of earlier versions do not say.
+  [[nodiscard]] bool is_uncalibrated(std::size_t row) const {
+    return text(row, "calibration").starts_with("uncalibrated");
+  }
   /// The row's number where the table has none of its own.
   [[nodiscard]] std::int64_t point(std::size_t row) const {
     return column("point") ? integer(row, "point") : static_cast<std::int64_t>(row);
