@@ -101,19 +101,38 @@ std::string rates(const h5::Reader& file, const h5::Rows& s) {
   return text;
 }
 
+/// Places of the activities in the order in which they are told: a strategy's own stand beside what they are of, its
+/// communication behind the others', "backward_..." behind the backward pass, the rest behind all that programs have.
+std::vector<std::size_t> told_activities(const std::vector<std::string>& names) {
+  const auto idle = std::ranges::find(names, "idle");  // the last one that all programs have
+  const auto common = static_cast<std::size_t>(idle == names.end() ? idle - names.begin() : idle - names.begin() + 1);
+  std::vector<std::size_t> order(common);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto is_beside = [&](const std::string& own, const std::string& other) {
+    constexpr std::string_view communication = "_communication";
+    return own.starts_with(other + "_") || (own.ends_with(communication) && other.ends_with(communication));
+  };
+  for (std::size_t own = common; own < names.size(); ++own) {
+    const auto last = std::find_if(order.rbegin(), order.rend(),
+                                   [&](std::size_t other) { return is_beside(names[own], names[other]); });
+    order.insert(last == order.rend() ? order.end() : last.base(), own);
+  }
+  return order;
+}
+
 std::string time_table(const h5::Reader& file, const h5::Rows& s) {
   const auto whole = static_cast<double>(s.integer(0, "iteration_time_ps"));
   std::string text = fmt::format("{:<34}{:>12}{:>12}{:>14}\n", "time of a device", "mean", "share", "worst device");
-  const h5::Rows names = file.read("/names/activities");
-  bool is_own = false;  // a strategy names its own for what it is about, so that none of it is an answer too
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string name = names.text(i, "name");
-    const Time mean = s.integer(0, "mean_" + activity_column(name));
-    const Time longest = s.integer(0, "max_" + activity_column(name));
-    const bool is_shown = longest > 0 || is_own;
-    is_own = is_own || name == "idle";  // the last one that all programs have
-    if (!is_shown) continue;
-    text += fmt::format("  {:<32}{:>12}{:>12}{:>14}\n", spaced(name), short_time(mean),
+  const h5::Rows rows = file.read("/names/activities");
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < rows.size(); ++i) names.push_back(rows.text(i, "name"));
+  const auto idle = static_cast<std::size_t>(std::ranges::find(names, "idle") - names.begin());
+  for (const std::size_t i : told_activities(names)) {
+    const Time mean = s.integer(0, "mean_" + activity_column(names[i]));
+    const Time longest = s.integer(0, "max_" + activity_column(names[i]));
+    // A strategy names its own for what it is about, so that none of it is an answer too.
+    if (longest == 0 && i <= idle) continue;
+    text += fmt::format("  {:<32}{:>12}{:>12}{:>14}\n", spaced(names[i]), short_time(mean),
                         percent(static_cast<double>(mean), whole), short_time(longest));
   }
   return text;

@@ -58,6 +58,25 @@ simulated on 2 ranks (window) in 4.25 s: 12.3 M events, 2.90 M/s, 20.0 % waiting
 )");
 }
 
+TEST_CASE("activities of a strategy stand beside what they are of, communication with communication") {
+  // The made-up run has 250 ms of tensor communication, 50 ms of bubble and no idle time.
+  RunResults r = sample::make();
+  const std::vector<std::string> own{"context_communication", "backward_beside_forward", "offload"};
+  r.activities.push_back("idle");
+  for (DeviceRow& d : r.device_rows) d.activity.push_back(0);
+  r.activities.insert(r.activities.end(), own.begin(), own.end());
+  for (DeviceRow& d : r.device_rows) d.activity.insert(d.activity.end(), {0, 0, 0});
+  CHECK(summary_of(r).find(R"(
+  forward                               1.03 s      51.8 %        1.07 s
+  backward                              665 ms      33.2 %        700 ms
+  backward beside forward                 0 ps       0.0 %          0 ps
+  tensor communication                  250 ms      12.5 %        250 ms
+  context communication                   0 ps       0.0 %          0 ps
+  bubble                               50.0 ms       2.5 %       50.0 ms
+  offload                                 0 ps       0.0 %          0 ps
+)") != std::string::npos);
+}
+
 TEST_CASE("a summary says when users get their first token, and how far apart the others are") {
   // 128 tokens of each of 32 sequences in 2 s: the first after 0.73 s, 127 others 10 ms apart.
   RunResults r = sample::make();
