@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <set>
 
 #include "jobs.hpp"
 
@@ -138,6 +139,25 @@ TEST_CASE("DualPipe holds the weights of two stages, and updates each on one of 
   CHECK(at_peak(twice, 2, optimizer) == at_peak(once, 2, optimizer));
   // The first stage holds the embedding and the last layer's logits as well, as the last stage does.
   CHECK(at_peak(twice, 0, weights) == at_peak(twice, 6, weights));
+}
+
+TEST_CASE(
+    "waits for a backward pass beside a forward pass have an activity of their own, passes alone their usual ones") {
+  TestJob job = job_of(4, 8, 2);
+  const std::string cut = "pipeline = 4\ndata = 2\nrecomputation = \"full\"\nschedule = ";
+  const program::Program both = plan_of(job, cut + "\"dualpipe\"").program;
+  CHECK(both.own_activities == std::vector<std::string>{"backward_beside_forward"});
+  CHECK(plan_of(job, cut + "\"1f1b\"").program.own_activities.empty());
+  std::set<std::string> waits, computes;
+  for (const program::Block& block : both.blocks) {
+    for (const program::Instruction& one : block.code) {
+      if (one.op == program::Op::wait && block.name.find("beside") == std::string::npos)
+        waits.insert(both.labels[one.label] + ": " + name_of(both, one.activity));
+      if (one.op == program::Op::compute) computes.insert(name_of(both, one.activity));
+    }
+  }
+  CHECK(waits == std::set<std::string>{"backward beside forward: backward_beside_forward"});
+  CHECK(computes == std::set<std::string>{"forward", "backward", "recomputation", "optimizer"});
 }
 
 TEST_CASE("DualPipe and DualPipeV are sound programs with experts, tensor ranks and gradients beside passes") {

@@ -47,10 +47,12 @@ program::BlockId with_first_tokens(program::Program& program, const Cut& cut, pr
 }
 
 /// A forward pass beside a backward pass: the second stream of the device does that one, and while either communicates
-/// the other computes.
-void write_both(program::BlockBuilder& into, program::BlockId forward, std::uint32_t chunk) {
+/// the other computes. What is left of that one when the forward pass is over may run layers again or communicate,
+/// which a wait does not tell apart.
+void write_both(program::Program& program, program::BlockBuilder& into, program::BlockId forward, std::uint32_t chunk) {
+  const Activity rest = program::activity_named(program, "backward_beside_forward");
   into.signal(backward_go).call(forward, 1, program::forward_pass(chunk));
-  into.label("backward beside forward").activity(Activity::backward).wait(backward_done);
+  into.label("backward beside forward").activity(rest).wait(backward_done);
 }
 
 /// All of them, on that stream.
@@ -88,7 +90,7 @@ void write_passes(program::Program& program, Writer& main, StageBlocks& blocks, 
   };
   if (cut.goes_both_ways()) {
     passes.both = [&](program::BlockBuilder& into, const PipelineAction& action) {
-      write_both(into, blocks.forward(place(action.chunk), false), action.chunk);
+      write_both(program, into, blocks.forward(place(action.chunk), false), action.chunk);
     };
   }
   passes.exchange = [&](program::BlockBuilder& into, const PipelineAction& action) {
