@@ -46,7 +46,8 @@ std::string overview(const Schemas& schemas) {
   for (const auto& schema : schemas) width = std::max(width, schema->path().size());
   std::string text =
       "tessera help SECTION... prints the parameters of a section: type, unit, range, default, meaning; tessera help "
-      "KEY...\nthose of all sections that have the key.\n\nSections:\n";
+      "KEY...\nthose of all sections that have the key; tessera help VALUE... the keys that can be that word."
+      "\n\nSections:\n";
   for (const auto& schema : schemas) text += entry_line(width, schema->path(), schema->help());
   text += entry_line(width, "units", "the units that quantities are written in");
   std::string family;
@@ -85,6 +86,21 @@ std::string key_text(const std::string& path, const Schemas& schemas) {
       if (parameter.name != name) continue;
       text += (text.empty() ? "[" : "\n[") + schema->path() + "]\n" + parameter_text(parameter);
     }
+  }
+  return text;
+}
+
+/// Of the keys that can be this word.
+std::string value_text(const std::string& word, const Schemas& schemas) {
+  std::string text;
+  for (const auto& schema : schemas) {
+    std::string keys;
+    for (const auto& parameter : schema->parameters()) {
+      const std::vector<config::Value> values = schema->values_of(parameter.name);
+      const auto is_word = [&](const config::Value& value) { return value.string() && *value.string() == word; };
+      if (std::ranges::any_of(values, is_word)) keys += parameter_text(parameter);
+    }
+    if (!keys.empty()) text += (text.empty() ? "[" : "\n[") + schema->path() + "]\n" + keys;
   }
   return text;
 }
@@ -138,12 +154,13 @@ std::vector<std::string> known_words(const Schemas& schemas) {
 /// A path is one of this program's own.
 bool is_word(const std::string& word) { return word.find('.') == std::string::npos; }
 
-/// Of a word that other tools have for a key: what that is called here, and the key.
+/// Of a word that other tools have for a key or a value: what that is called here, and the key.
 std::string translated(const std::string& word, const Schemas& schemas) {
   const config::ForeignWord* row = is_word(word) ? config::find_foreign_word(word) : nullptr;
   if (row == nullptr) return "";
   std::string text;
-  for (const std::string& key : config::names_here(*row)) text += (text.empty() ? "" : "\n") + key_text(key, schemas);
+  for (const std::string& name : config::names_here(*row))
+    text += (text.empty() ? "" : "\n") + (is_word(name) ? value_text(name, schemas) : key_text(name, schemas));
   return text.empty() ? "" : word + ": " + config::foreign_hint(word) + "\n\n" + text;
 }
 
@@ -152,11 +169,11 @@ std::string translated(const std::string& word, const Schemas& schemas) {
   if (!foreign.empty()) throw InputError("tessera help: \"" + word + "\": " + foreign);
   throw InputError("tessera help: unknown section or key \"" + word + "\"" +
                    config::suggestion(word, known_words(schemas)) +
-                   ", allowed: a key, or a section that `tessera help` lists");
+                   ", allowed: a key, a word that is the value of one, or a section that `tessera help` lists");
 }
 
 /// One section, by its path or by the last part of it; those below a path when it is none itself ("strategy"); a key of
-/// whatever sections.
+/// whatever sections; a value of whatever keys.
 std::string find_help(const std::string& path, const Schemas& schemas) {
   if (path == "units") return units();
   std::string text;
@@ -168,10 +185,12 @@ std::string find_help(const std::string& path, const Schemas& schemas) {
   const std::vector<std::string> paths = paths_of(path, schemas);
   text = key_text(path, schemas);
   if (paths.size() == 1) return text + (text.empty() ? "" : "\n") + find_help(paths.front(), schemas);
+  if (text.empty()) text = value_text(path, schemas);
   if (paths.size() > 1 && text.empty()) {
     throw InputError("tessera help: \"" + path +
                      "\" is in more than one section, choose one: " + config::listed(paths));
   }
+  if (paths.size() > 1) text += fmt::format("\n{} is also told of in the sections {}\n", path, fmt::join(paths, ", "));
   if (text.empty()) text = translated(path, schemas);
   if (text.empty()) refuse_word(path, schemas);
   return text;
@@ -183,8 +202,9 @@ Command add_help(CLI::App& app) {
   auto sections = std::make_shared<std::vector<std::string>>();
   CLI::App* options =
       app.add_subcommand("help", "Print each parameter of an experiment: type, unit, range, default, meaning.");
-  options->add_option("WORD", *sections,
-                      "a section or a key, such as machine.gpu, megatron or global_batch; none: the list of sections");
+  options->add_option(
+      "WORD", *sections,
+      "a section, a key or a value, such as machine.gpu, global_batch or dualpipe; none: the list of sections");
   return {options, [sections] {
             return guarded(false, [&] {
               const Schemas schemas = experiment::schemas();

@@ -79,6 +79,8 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
     {"nvfp4 mxfp4", "fp4", ""},
     {"int4 w4a16 awq gptq fp6", "", "numbers of less than 8 bits but FP4"},
     {"fp8_format fp8_hybrid", "workload.product_datatype", ""},
+    {"e4m3* e5m2* fp8_e4m3* fp8_e5m2* float8*", "workload.product_datatype",
+     "\"fp8\" is E4M3 forward and E5M2 or E4M3 backward, at the same rate"},
     {"mxfp8 fp8_recipe blockwise_fp8", "workload.operand_scaling", ""},
     {"fp8_param_gather", "workload.weight_datatype", ""},
     {"fp8_margin fp8_amax*", "", "what scales of FP8 are made of"},

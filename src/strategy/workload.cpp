@@ -67,7 +67,8 @@ void add_precision(config::Schema<Workload>& s) {
   s.choice<OperandType>(
        "product_datatype", products, types(),
        "of the operands of linear layers' products, which are cast before them; results, attention, norms, router, "
-       "logits and messages keep the datatype")
+       "logits and messages keep the datatype. Training takes fp8 alone: E4M3 forward, E5M2 or E4M3 backward, which "
+       "take as many bytes and run at the same rate")
       .otherwise("same");
   s.choice<OperandType>(
        "weight_datatype", weights, types(),

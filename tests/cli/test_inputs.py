@@ -252,8 +252,8 @@ class HelpByName(CliTest):
             self.assertTrue(self.tessera("help", name, environment=WITHOUT_MPI).stdout.endswith(self.tessera("help", section).stdout))
 
     def test_a_name_in_several_sections_lists_them(self):
-        said = self.tessera("help", "ring", code=2).stderr
-        self.assertEqual(said, 'tessera help: "ring" is in more than one section, choose one: collectives, machine.topology.ring\n')
+        said = self.tessera("help", "mesh", code=2).stderr
+        self.assertEqual(said, 'tessera help: "mesh" is in more than one section, choose one: collectives, machine.topology.mesh\n')
         self.assertIn('(did you mean "megatron"?)', self.tessera("help", "megatrno", code=2).stderr)
 
     def test_a_key_is_found_in_all_sections_that_have_it(self):
@@ -267,6 +267,25 @@ class HelpByName(CliTest):
         # A path says which.
         self.assertEqual(re.findall(r"^\[(.*)\]$", self.tessera("help", "strategy.tensor").stdout, re.MULTILINE), ["strategy.megatron", "strategy.primepar", "strategy.watos"])
         self.assertIn('(did you mean "global_batch"?)', self.tessera("help", "globl_batch", code=2).stderr)
+
+    def test_a_value_prints_the_keys_that_can_be_it(self):
+        for word, keys in (("dualpipe", {"strategy.megatron": ["schedule"]}), ("all-to-all", {"strategy.megatron": ["context_exchange"]}),
+                           ("fp4", {"workload": ["product_datatype", "weight_datatype"]})):
+            text = self.tessera("help", word, environment=WITHOUT_MPI).stdout
+            found = {section: re.findall(r"^  (\w+): ", keys, re.MULTILINE) for section, keys in re.findall(r"^\[(.*)\]\n((?:  .*\n)*)", text, re.MULTILINE)}
+            for section, expected in keys.items():
+                self.assertEqual(found.get(section), expected, text)
+        # A word that names parts as well says where those are.
+        text = self.tessera("help", "ring").stdout
+        self.assertRegex(text, r"^\[strategy\.megatron\]\n  context_exchange: ")
+        self.assertIn("\nring is also told of in the sections collectives, machine.topology.ring\n", text)
+        # Another tool's word for a value, and formats that are no value of their own.
+        self.assertTrue(self.tessera("help", "zero-bubble").stdout.startswith('zero-bubble: it is "zb-h1" here\n\n[strategy.megatron]\n  schedule: '))
+        self.assertIn("[workload]\n  operand_scaling: ", self.tessera("help", "mxfp8").stdout)
+        for word in ("e5m2", "fp8_e4m3", "float8_e5m2"):
+            text = self.tessera("help", word).stdout
+            self.assertIn("[workload]\n  product_datatype: ", text)
+            self.assertIn("E5M2 or E4M3 backward", " ".join(text.split()))
 
     def test_words_of_other_tools(self):
         said = self.tessera("help", "--", "--tensor-model-parallel-size").stdout
