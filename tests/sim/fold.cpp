@@ -314,6 +314,61 @@ TEST_CASE("fold: where groups end amid the ring of all, one device is simulated 
   CHECK_THAT(refusal_of(made), Catch::Contains("replicas cannot be folded"));
 }
 
+TEST_CASE("fold: ties by ends warn, and all are simulated where no shift folds them") {
+  // The members stand in an order that no shift keeps: 0 1 3 2, shifted by one 1 2 0 3, by two 2 3 1 0. By ends each
+  // does what device 0 does. What three others send each comes at one time, and device 0 has 2 before 3 before 1 behind
+  // it, device 1 has 0 before 2 before 3: another one of them comes first.
+  ProgramCase made(4);
+  made.group({0, 1, 3, 2});
+  const auto main = made.block().collective(collective(program::CollectiveKind::all_to_all, 400, "direct")).done();
+  for (program::DeviceProgram& device : made.program.devices) device = {{main}, {}, {0}, 0};
+  made.program.alike = {{"replicas", {{0}, {1}, {2}, {3}}}};
+  sim::SimulationOptions options = all_recorded(sim::Folding::replicas);
+  const sim::SimulationResult run = made.run(options);
+  CHECK(run.fold.empty());
+  REQUIRE(run.warnings.size() == 1);
+  CHECK_THAT(
+      run.warnings.front(),
+      Catch::Matches("simulation.fold: replicas cannot be folded, all of them are simulated: somewhere before .* "
+                     "several messages come at the same time, and another one of them comes first elsewhere"));
+  options.fold = sim::Folding::none;
+  check_same(run.results, made.run(options).results);
+}
+
+TEST_CASE("fold: a group in two slots is folded where those that are like it are, too, and refused otherwise") {
+  const auto with_groups = [](std::vector<std::vector<program::GroupId>> groups) {
+    ProgramCase made = two_pairs(200);
+    made.group({2, 3});  // 4: as 1
+    const auto twice = made.block()
+                           .call(made.program.devices[0].streams.front())
+                           .collective(collective(program::CollectiveKind::all_reduce, 200, "ring", 2))
+                           .done();
+    for (program::DeviceId device = 0; device < 4; ++device)
+      made.program.devices[device] = {{twice}, {}, std::move(groups[device]), 0};
+    return made;
+  };
+  const ProgramCase alike = with_groups({{0, 2, 0}, {0, 3, 0}, {1, 2, 1}, {1, 3, 1}});
+  const sim::SimulationResult run = alike.run(all_recorded(sim::Folding::replicas));
+  CHECK(run.fold == "1 of 2 replicas simulated for all");
+  check_same(run.results, alike.run(all_recorded(sim::Folding::none)).results);
+  // In the second replica they are two groups.
+  const ProgramCase apart = with_groups({{0, 2, 0}, {0, 3, 0}, {1, 2, 4}, {1, 3, 4}});
+  CHECK_THAT(refusal_of(apart), Catch::Contains("gpu 0 and gpu 2 have one group in different slots"));
+  // Its members do not have it in the same slot.
+  ProgramCase crossed = two_pairs(200);
+  const auto last = crossed.block().collective(collective(program::CollectiveKind::all_reduce, 200, "ring", 2)).done();
+  const auto first = crossed.block().collective(collective(program::CollectiveKind::all_reduce, 200, "ring", 0)).done();
+  for (program::DeviceId device = 0; device < 4; ++device) {
+    const program::GroupId own = device / 2;
+    crossed.program.devices[device] =
+        device % 2 == 0 ? program::DeviceProgram{{first}, {}, {own, program::no_group, program::no_group}, 0}
+                        : program::DeviceProgram{{last}, {}, {program::no_group, program::no_group, own}, 0};
+  }
+  CHECK_THAT(refusal_of(crossed), Catch::Contains("gpu 0 has a group in another slot than other members of it"));
+  check_same(crossed.run(all_recorded(sim::Folding::automatic)).results,
+             crossed.run(all_recorded(sim::Folding::none)).results);
+}
+
 TEST_CASE("fold: what ends early has done as much as without") {
   const ProgramCase made = two_pairs(4096);
   sim::SimulationOptions options;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "sim/execution/destinations.hpp"
 #include "sim/laws/fold/alike_routes.hpp"
@@ -76,7 +78,7 @@ bool Comparison::device_is_like(DeviceId device, DeviceId other) {
 }
 
 bool Comparison::groups_are_alike() {
-  std::vector<bool> known(program_.groups.size(), false);
+  std::set<std::pair<GroupId, std::uint32_t>> known;  // and in which slot
   for (DeviceId device = 0; device < program_.devices.size(); ++device) {
     const std::vector<GroupId>& ours = program_.devices[device].groups;
     if (program_.devices[device].streams.empty()) continue;
@@ -85,10 +87,8 @@ bool Comparison::groups_are_alike() {
       const bool ours_is = ours[slot] != program::no_group,
                  theirs_is = slot < theirs.size() && theirs[slot] != program::no_group;
       bool alike = ours_is == theirs_is;
-      if (alike && ours_is && !known[ours[slot]]) {
-        known[ours[slot]] = true;
+      if (alike && ours_is && known.insert({ours[slot], slot}).second)
         alike = group_is_like(ours[slot], theirs[slot], slot);
-      }
       if (alike) continue;
       if (problem_.empty())
         problem_ = fmt::format("the group of {} and that of {} do not correspond", name(device),
@@ -193,6 +193,8 @@ FoundFold find_fold(const machine::Machine& machine, program::Lowerings& lowerin
   const auto parts = static_cast<std::uint32_t>(alike.parts.size());
   if (!program.kernels.empty()) return {nullptr, "kernels at transaction level are not folded"};
   if (std::string problem = list_problem(alike, program.devices.size()); !problem.empty())
+    return {nullptr, std::move(problem)};
+  if (std::string problem = group_in_different_slots(machine, program); !problem.empty())
     return {nullptr, std::move(problem)};
   std::string problem;  // of the smallest block
   for (std::uint32_t block = 1; block < parts; ++block) {
