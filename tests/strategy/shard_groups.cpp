@@ -68,11 +68,8 @@ TEST_CASE("shard groups: they are neighbours, of one tensor rank and with their 
 }
 
 TEST_CASE("shard groups: experts are cut over those of a group, and added up over groups") {
-  TestJob job(8, mixture(2, 4), 32);
-  job.workload.sequence = 64;
-  const std::int64_t h = 512, expert = 8 * h * h + 5 * h, attention = 4 * h * h + 4 * h + 4 * h;
-  const std::int64_t dense = attention + 8 * h * h + 5 * h, router = 4 * h;
-  const std::int64_t rest = dense + attention + router + 1024 * h + 2048 * h + 2 * h;
+  using namespace mixture_parameters;
+  TestJob job = mixture_job(8);
   // Two experts on each of two ranks: in a group of four two devices hold them, in all four do.
   const Held two = held_by(job, zero3 + four + "expert_parallel = 2");
   CHECK(two.weights == 2 * (rest / 4 + 2 * expert / 2));

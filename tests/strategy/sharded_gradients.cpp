@@ -44,19 +44,15 @@ TEST_CASE("sharded gradients: each micro-batch leaves a part of every unit's, an
 }
 
 TEST_CASE("sharded gradients: experts' are cut over those who hold the same ones") {
-  TestJob job(8, mixture(2, 4), 32);
-  job.workload.sequence = 64;
-  const std::int64_t h = 512, expert = 8 * h * h + 5 * h, attention = 4 * h * h + 4 * h + 4 * h;
-  const std::int64_t dense = attention + 8 * h * h + 5 * h, router = 4 * h;
-  const std::int64_t rest = dense + attention + router + 1024 * h + 2048 * h + 2 * h;
+  using namespace mixture_parameters;
+  TestJob job = mixture_job(8);
   // Two experts on each of two expert-parallel ranks, four replicas of each.
   const Held held = held_by(job, gradients + "expert_parallel = 2");
   CHECK(held.weights == 2 * (rest + 2 * expert));
   CHECK(held.gradients == 4 * (rest / 8 + 2 * expert / 4));
   CHECK(held.buffers == 2 * 4 * (attention + router + 2 * expert));  // the MoE layer is the largest unit
   // Gradients of experts that nobody else holds are added up where they are: then the dense layer is.
-  TestJob four(4, mixture(2, 4), 32);
-  four.workload.sequence = 64;
+  TestJob four = mixture_job(4);
   CHECK(held_by(four, gradients + "expert_parallel = 4").gradients == 4 * (rest / 4 + expert));
   CHECK(held_by(four, gradients + "expert_parallel = 4").buffers == 2 * 4 * dense);
 }

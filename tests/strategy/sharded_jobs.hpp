@@ -17,6 +17,22 @@ inline TestJob small_job(std::uint32_t devices = 4, std::int64_t layers = 2) {
   return job;
 }
 
+// mixture(2, 4), of 512 numbers a token. An expert has two products, 4 times as wide between them, with biases;
+// attention four products with biases, and the two norms of its layer; one layer is dense, with an MLP that is as an
+// expert, the other one has a router of four experts. `rest` is all but experts: both layers, 1,024 words, 2,048
+// positions and the final norm.
+namespace mixture_parameters {
+inline constexpr std::int64_t h = 512, expert = 8 * h * h + 5 * h, attention = 4 * h * h + 4 * h + 4 * h;
+inline constexpr std::int64_t dense = attention + expert, router = 4 * h;
+inline constexpr std::int64_t rest = dense + attention + router + (1024 + 2048) * h + 2 * h;
+}  // namespace mixture_parameters
+
+inline TestJob mixture_job(std::uint32_t devices) {
+  TestJob job(devices, mixture(2, 4), 32);
+  job.workload.sequence = 64;
+  return job;
+}
+
 struct Held {
   std::int64_t weights, gradients, optimizer, buffers;
   friend bool operator==(const Held&, const Held&) = default;

@@ -69,20 +69,16 @@ TEST_CASE("sharding: two gathers and a reduce-scatter of each unit and micro-bat
 }
 
 TEST_CASE("sharding: experts are cut over those who hold the same ones") {
-  TestJob job(8, mixture(2, 4), 32);
-  job.workload.sequence = 64;
-  // An expert has 8 h^2 + 5 h parameters; with h = 512 the other parts are all multiples of 8.
-  const std::int64_t h = 512, expert = 8 * h * h + 5 * h, attention = 4 * h * h + 4 * h + 4 * h;
-  const std::int64_t dense = attention + 8 * h * h + 5 * h, router = 4 * h;
-  const std::int64_t rest = dense + attention + router + 1024 * h + 2048 * h + 2 * h;
+  using namespace mixture_parameters;
+  TestJob job = mixture_job(8);
+  // With h = 512 all parts but experts are multiples of 8.
   // Two experts on each of two expert-parallel ranks, four replicas of each.
   CHECK(held_by(job, parameters + "expert_parallel = 2").weights == 2 * (rest / 8 + 2 * expert / 4));
   // The MoE layer is the largest unit.
   CHECK(held_by(job, parameters + "expert_parallel = 2").buffers ==
         (2 * 2 + 2 * 4) * (attention + router + 2 * expert));
   // Experts that nobody else holds stay where they are: then the dense layer is.
-  TestJob four(4, mixture(2, 4), 32);
-  four.workload.sequence = 64;
+  TestJob four = mixture_job(4);
   CHECK(held_by(four, parameters + "expert_parallel = 4").weights == 2 * (rest / 4 + expert));
   CHECK(held_by(four, parameters + "expert_parallel = 4").buffers == (2 * 2 + 2 * 4) * dense);
 }
