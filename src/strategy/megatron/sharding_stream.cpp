@@ -70,14 +70,10 @@ class ShardingStream {
   program::BlockId pass_block(const Pass& pass) {
     Units gathered = gathered_in(pass.uses);
     gathered.insert(gathered.end(), pass.ahead.begin(), pass.ahead.end());
+    std::vector<Step> steps;
+    for (std::size_t i = 0; i < pass.uses.size(); ++i) steps.push_back(step_at(pass, gathered, i));
     program::BlockBuilder builder(program_, "units of a pass");
-    for (std::size_t i = 0; i < pass.uses.size();) {
-      const Step step = step_at(pass, gathered, i);
-      std::size_t end = i + 1;
-      while (end < pass.uses.size() && step_at(pass, gathered, end) == step) ++end;
-      builder.call(step_block(step), static_cast<std::uint32_t>(end - i));
-      i = end;
-    }
+    write_folded(program_, builder, steps, [&](const Step& step) { return step_block(step); });
     return builder.done();
   }
 
@@ -166,13 +162,11 @@ program::BlockId across_stream(program::Program& program, const Cut& cut, const 
     return found->second;
   };
   write_folded(program, all.builder(), passes, [&](const UnitUses& uses) {
+    std::vector<Unit> reduced;
+    for (const UnitUse& use : uses)
+      if (use.reduced) reduced.push_back(use.unit);
     program::BlockBuilder pass(program, "gradients of a pass over groups");
-    for (std::size_t i = 0; i < uses.size();) {
-      std::size_t end = i + 1;
-      while (end < uses.size() && uses[end] == uses[i]) ++end;
-      if (uses[i].reduced) pass.call(unit_block(uses[i].unit), static_cast<std::uint32_t>(end - i));
-      i = end;
-    }
+    write_folded(program, pass, reduced, unit_block);
     return pass.done();
   });
   return all.builder().done();
