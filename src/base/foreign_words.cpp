@@ -45,6 +45,7 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
      "(docs/sharding.md)"},
     {"shard_grad_op", "strategy.megatron.reshard_after_forward",
      "false, with data_sharding = \"parameters\": parts of weights are gathered once a micro-batch"},
+    {"set_requires_all_reduce requires_all_reduce", "strategy.megatron.group_reduction", ""},
     {"hsdp hybrid_shard* data_parallel_shard num_distributed_optimizer_instances", "strategy.megatron.shard_ranks",
      "replicas of a group over which data_sharding or distributed_optimizer cuts"},
     {"zero1 zero_1 distributed_optimizer distributed_fused_adam optimizer_sharding",

@@ -69,6 +69,9 @@ TEST_CASE("instances of the distributed optimizer are groups of replicas over wh
   };
   CHECK(shards("2").value("strategy.shard_ranks") == "8");  // of 16 replicas
   CHECK(shards("1").text.find("shard_ranks") == std::string::npos);
+  CHECK(shards("2").text.find("group_reduction") == std::string::npos);
+  CHECK(shards("2 --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params")
+            .value("strategy.group_reduction") == "\"last-micro-batch\"");
   for (const std::string groups : {"3", "16"}) {
     const Lines errors = shards(groups).errors;
     REQUIRE(errors.size() == 1);

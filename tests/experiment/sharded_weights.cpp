@@ -103,11 +103,11 @@ TEST_CASE("shard groups: parts are all-reduced beside what the group does, and t
   // Two gather, or reduce and scatter, S bytes in 1 us + S/2 ns, and all-reduce them in twice that.
   constexpr Time C = 1000 * us, P = 139'264 + 2 * 49'984 + 128;
   const auto two = [](Time bytes) { return us + bytes / 2 * 1000; };
-  const auto time = [&](const std::string& keys, std::int64_t micro_batches) {
-    TestJob job = ring_job(C, micro_batches);
+  const auto time = [&](const std::string& keys, std::int64_t micro_batches, Time forward = C) {
+    TestJob job = ring_job(forward, micro_batches);
     job.machine =
         program::machine_of("kind = \"mesh\"\ncolumns = 2\nrows = 2\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n");
-    job.machine.device = ring_job(C, 1).machine.device;
+    job.machine.device = ring_job(forward, 1).machine.device;
     Plan plan = job.plan(keys + "shard_ranks = 2");
     REQUIRE(job.diagnostics.errors() == std::vector<std::string>{});
     plan.program.free_reductions = true;
@@ -126,6 +126,16 @@ TEST_CASE("shard groups: parts are all-reduced beside what the group does, and t
   CHECK(time("data_sharding = \"parameters\"\n", 2) == 2 * (forward + backward) + s + sE + last);
   CHECK(time("data_sharding = \"gradients\"\n", 2) == 12 * C + last + all);
   CHECK(time("distributed_optimizer = true\n", 2) == 12 * C + two(4 * P) + 2 * two(2 * P) + norm_of_two + all);
+  // With free computing: head, second layer, first layer, embedding are reduced one after another. The embedding's
+  // gradients want the room of the second layer's, whose part is all-reduced behind its reduce-scatter, a us longer
+  // than the first layer's takes; the embedding's part is all-reduced at the end. In the next micro-batch the second
+  // layer wants the embedding's room.
+  const Time sH = two(4 * 8'320), first = sH + s + a + sE, next = aE + s + a + sE;
+  CHECK(time("data_sharding = \"gradients\"\n", 1, 0) == first + aE + norm_of_two + all);
+  CHECK(time("data_sharding = \"gradients\"\n", 2, 0) == first + next + aE + norm_of_two + all);
+  // Summed over groups in the last one alone, those before are their reduce-scatters, one after another.
+  const std::string last_alone = "data_sharding = \"gradients\"\ngroup_reduction = \"last-micro-batch\"\n";
+  CHECK(time(last_alone, 3, 0) == 2 * (sH + 2 * s + sE) + first + aE + norm_of_two + all);
 }
 
 TEST_CASE("shard groups: a search finds what brute force does") {

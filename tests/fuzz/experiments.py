@@ -206,6 +206,8 @@ def megatron(rng, machine):
     groups = [size for size in divisors(copies) if 1 < size < copies and tensor * size % (strategy.get("expert_parallel", 1) * (strategy.get("expert_tensor", 0) or tensor)) == 0]
     if groups and rng.random() < 0.6 and strategy.get("weight_streaming") != '"hosts"' and strategy.get("gradient_reduction") != '"all-reduce"':
         strategy["shard_ranks"] = rng.choice(groups)
+        if strategy.get("data_sharding") in ('"gradients"', '"parameters"') and "weight_streaming" not in strategy and rng.random() < 0.4:
+            strategy["group_reduction"] = '"last-micro-batch"'
     more = stages(rng, machine, strategy, used) if phase == "training" else ""
     return model + table("workload", workload) + table("strategy", strategy) + more
 

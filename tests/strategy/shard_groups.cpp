@@ -45,6 +45,11 @@ TEST_CASE("shard groups: parts of gradients are all-reduced over them, weights g
   CHECK(sent_by(job, zero1 + four) == (4 + 2) * held * 3 / 4 + 4 * held / 4 + numbers);
   CHECK(sent_by(job, zero2 + four) == 4 * (4 * used * 3 / 4 + 4 * used / 4) + 2 * held * 3 / 4 + numbers);
   CHECK(sent_by(job, zero3 + four) == 4 * ((2 * 2 + 4) * used * 3 / 4 + 4 * used / 4) + numbers);
+  // Of the 4 micro-batches the last one's alone are summed over the groups, once all are added up.
+  const std::string last = "group_reduction = \"last-micro-batch\"\n";
+  CHECK(sent_by(job, zero2 + four + last) == 4 * 4 * used * 3 / 4 + 4 * used / 4 + 2 * held * 3 / 4 + numbers);
+  CHECK(sent_by(job, zero3 + four + last) == 4 * (2 * 2 + 4) * used * 3 / 4 + 4 * used / 4 + numbers);
+  CHECK(held_by(job, zero3 + four + last) == held_by(job, zero3 + four));
   for (const std::string& keys : {zero1, zero2})
     CHECK(sent_by(job, keys + four + "overlap_parameter_gathering = true") == sent_by(job, keys + four));
   CHECK(sent_by(job, zero1 + four + "overlap_gradient_reduction = true") == sent_by(job, zero1 + four));
@@ -102,6 +107,11 @@ TEST_CASE("shard groups: sound programs that do not grow with micro-batches") {
       job.workload.global_batch = 6400;
       const Plan many = sound_plan(job, keys + "shard_ranks = 2\n" + cut);
       CHECK(many.program.blocks.size() == few.program.blocks.size());
+      if (keys == zero1) continue;
+      const std::string last = keys + "shard_ranks = 2\ngroup_reduction = \"last-micro-batch\"\n" + cut;
+      const std::size_t blocks = plan_of(job, last).program.blocks.size();
+      job.workload.global_batch = 1600;
+      CHECK(plan_of(job, last).program.blocks.size() == blocks);
     }
   }
   TestJob twins(8, gpt(4, 64, 4, 128), 64);  // both ends of a pipeline hold the same pieces
@@ -130,6 +140,15 @@ TEST_CASE("shard groups: what cannot be is refused in a line, and what changes n
   CHECK(errors(four).empty());
   CHECK(job.diagnostics.warnings() ==
         Lines{"strategy.toml:1:15: shard_ranks has no effect without distributed_optimizer or data_sharding"});
+  const std::string last = "group_reduction = \"last-micro-batch\"\n";
+  const std::string without =
+      " has no effect without groups of shard_ranks whose micro-batches each leave a part of gradients";
+  CHECK(errors(zero3 + last).empty());
+  CHECK(job.diagnostics.warnings() == Lines{"strategy.toml:2:19: group_reduction" + without});
+  CHECK(errors(zero1 + four + last).empty());
+  CHECK(job.diagnostics.warnings() == Lines{"strategy.toml:3:19: group_reduction" + without});
+  CHECK(errors("weight_streaming = \"devices\"\n" + four + last).empty());
+  CHECK(job.diagnostics.warnings() == Lines{"strategy.toml:3:19: group_reduction" + without});
   job.workload.phase = workload::Phase::prompt;
   CHECK(errors(four).empty());
   CHECK(job.diagnostics.warnings() == Lines{"strategy.toml:1:15: shard_ranks has no effect where weights stay whole"});

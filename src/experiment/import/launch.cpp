@@ -241,6 +241,10 @@ void LaunchReader::read_shard_groups(std::int64_t copies) {
                                                        "groups of several; --nodes N changes that",
                                                        flag->given, *groups, copies));
   put(draft_, "strategy.shard_ranks", copies / *groups, fmt::format("{} {}", flag->given, *groups));
+  // Megatron-FSDP adds micro-batches up before it sums over its instances.
+  if (const Flag* cut = importing::find(flags_, "data_parallel_sharding_strategy");
+      cut != nullptr && cut->value.starts_with("optim_grads"))
+    put(draft_, "strategy.group_reduction", std::string("last-micro-batch"), cut->given);
 }
 
 void LaunchReader::read_batch(std::int64_t replicas) {

@@ -183,6 +183,12 @@ void add_gradients(config::Schema<Options>& s) {
       .at_most("1000000")
       .otherwise("0")
       .may_be_open();
+  s.choice<bool>("group_reduction", &Options::sums_groups_last,
+                 {{"each-micro-batch", false}, {"last-micro-batch", true}},
+                 "of shard_ranks with data_sharding: parts of gradients are all-reduced over the groups behind each "
+                 "micro-batch (PyTorch's FSDP2), or, once all micro-batches are added up, behind the last one "
+                 "(set_requires_all_reduce, Megatron-FSDP)")
+      .otherwise("each-micro-batch");
   s.integer("gather_ahead", &Options::gather_ahead,
             "of data_sharding = \"parameters\" and of weight_streaming: layers that are gathered while another one "
             "computes; 0: it waits")

@@ -103,7 +103,8 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   add("sequence parallel", yes_or_no(cut.uses_sequence_parallelism()));
   if (options.shards_gradients()) add("data sharding", sharding_text(cut));
   if (options.shard_groups() > 1)
-    add("shard ranks", fmt::format("{} in each of {} groups", options.shards(), options.shard_groups()));
+    add("shard ranks", fmt::format("{} in each of {} groups{}", options.shards(), options.shard_groups(),
+                                   options.sums_groups_last ? ", summed in the last micro-batch" : ""));
   if (options.streams_weights())
     add("weight streaming", options.weights_on_hosts() ? "layer by layer, from hosts" : "layer by layer, from devices");
   if (!cut.training()) return;

@@ -21,6 +21,11 @@ class ShardingReader {
       options_.data_sharding = DataSharding::as_optimizer;
     }
     if (options_.shard_ranks > 0) read_shard_ranks();
+    if (options_.shard_ranks == 0 || !cut_.training() || !options_.shards_gradients() || options_.streams_weights()) {
+      warn_if_given("group_reduction", &Options::sums_groups_last,
+                    "without groups of shard_ranks whose micro-batches each leave a part of gradients");
+      options_.sums_groups_last = false;
+    }
     if (!options_.shards_parameters() || options_.streams_weights()) {
       warn_if_given("flat_parameters", &Options::flat_parameters,
                     options_.streams_weights() ? "with weight_streaming" : "without data_sharding = \"parameters\"");

@@ -1,6 +1,7 @@
 #include "sharding_stream.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -135,9 +136,11 @@ std::vector<UnitUses> uses_by_pass(const Cut& cut, std::uint32_t stage,
   for (const program::PipelineAction& action : actions) {
     const bool is_backward = action.kind == Kind::backward;
     if (!is_backward && (action.kind != Kind::forward || !is_gathered)) continue;
+    const bool is_summed = is_backward && (action.last || !cut.options.sums_groups_last);
     UnitUses uses;
     for (const Unit unit : units_of(cut, stage, action.chunk))
-      uses.push_back({unit, is_gathered && (!is_backward || cut.options.reshard_after_forward), is_backward});
+      uses.push_back(
+          {unit, is_gathered && (!is_backward || cut.options.reshard_after_forward), is_backward, is_summed});
     if (is_backward) std::reverse(uses.begin(), uses.end());
     passes.push_back(std::move(uses));
   }
@@ -151,20 +154,19 @@ program::BlockId sharding_stream(program::Program& program, const Cut& cut, cons
 program::BlockId across_stream(program::Program& program, const Cut& cut, const std::vector<UnitUses>& passes) {
   Writer all(program, cut, "gradients over groups of replicas");
   all.builder().signal(gradient_room, gradient_buffers);
-  std::map<Unit, program::BlockId> units;
-  const auto unit_block = [&](Unit unit) {
-    const auto [found, added] = units.try_emplace(unit);
+  std::map<UnitUse, program::BlockId> units;
+  const auto unit_block = [&](const UnitUse& use) {
+    const auto [found, added] = units.try_emplace(use);
     if (!added) return found->second;
     Writer writer(program, cut, "part of a unit's gradients");
     writer.builder().label("").activity(Activity::data_communication).wait(part_scattered);
-    writer.sum_across(across_group, part_of_unit(cut, unit), cut.options.bytes_to_reduce());
+    if (use.summed) writer.sum_across(across_group, part_of_unit(cut, use.unit), cut.options.bytes_to_reduce());
     found->second = writer.builder().signal(gradient_room).done();
     return found->second;
   };
   write_folded(program, all.builder(), passes, [&](const UnitUses& uses) {
-    std::vector<Unit> reduced;
-    for (const UnitUse& use : uses)
-      if (use.reduced) reduced.push_back(use.unit);
+    UnitUses reduced;
+    std::ranges::copy_if(uses, std::back_inserter(reduced), &UnitUse::reduced);
     program::BlockBuilder pass(program, "gradients of a pass over groups");
     write_folded(program, pass, reduced, unit_block);
     return pass.done();

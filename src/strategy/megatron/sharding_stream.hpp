@@ -12,6 +12,7 @@ struct UnitUse {
   Unit unit = Unit::embedding;
   bool gathered = false;  ///< before the main stream uses it; false: it is whole already
   bool reduced = false;   ///< its gradients, behind that
+  bool summed = false;    ///< and their part over the groups of shard_ranks
   friend auto operator<=>(const UnitUse&, const UnitUse&) = default;
 };
 /// Of a pass of a micro-batch, or of an iteration, in the order in which the main stream takes units.
@@ -25,7 +26,8 @@ using UnitUses = std::vector<UnitUse>;
 [[nodiscard]] program::BlockId sharding_stream(program::Program& program, const Cut& cut,
                                                const std::vector<UnitUses>& passes);
 /// Where groups of shard_ranks hold the same: on a stream of its own, as two communicators run beside each other, each
-/// part of gradients is summed over the groups behind its reduce-scatter. Then the unit's buffer is free.
+/// part of gradients is summed over the groups behind its reduce-scatter, where that is its turn. Then the unit's
+/// buffer is free.
 [[nodiscard]] program::BlockId across_stream(program::Program& program, const Cut& cut,
                                              const std::vector<UnitUses>& passes);
 

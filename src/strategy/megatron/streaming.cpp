@@ -89,10 +89,13 @@ class LayerByLayer {
 
 UnitUses uses_by_layer(const Cut& cut) {
   UnitUses uses;
-  for (const Unit unit : units_of(cut, 0, 0)) uses.push_back({unit, true, cut.training() && unit == Unit::head});
+  for (const Unit unit : units_of(cut, 0, 0)) {
+    const bool is_reduced = cut.training() && unit == Unit::head;
+    uses.push_back({unit, true, is_reduced, is_reduced});
+  }
   if (!cut.training()) return uses;
   const UnitUses forward(uses.begin(), uses.end() - 1);  // without the head
-  for (auto use = forward.rbegin(); use != forward.rend(); ++use) uses.push_back({use->unit, true, true});
+  for (auto use = forward.rbegin(); use != forward.rend(); ++use) uses.push_back({use->unit, true, true, true});
   return uses;
 }
 

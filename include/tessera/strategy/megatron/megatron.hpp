@@ -104,6 +104,7 @@ struct Options {
   bool distributed_optimizer = false;
   DataSharding data_sharding = DataSharding::as_optimizer;
   std::int64_t shard_ranks = 0;       ///< copies that hold one another's parts; 0: all
+  bool sums_groups_last = false;      ///< group_reduction: parts are summed over groups in the last micro-batch alone
   std::int64_t gather_ahead = 1;      ///< units gathered beside the one that computes
   bool reshard_after_forward = true;  ///< and gathered again for the backward pass
   bool flat_parameters = false;       ///< of shards_parameters(): casts, copies and divisions of PyTorch's FSDP
