@@ -103,7 +103,7 @@ TEST_CASE("shard groups: parts are all-reduced beside what the group does, and t
   // Two gather, or reduce and scatter, S bytes in 1 us + S/2 ns, and all-reduce them in twice that.
   constexpr Time C = 1000 * us, P = 139'264 + 2 * 49'984 + 128;
   const auto two = [](Time bytes) { return us + bytes / 2 * 1000; };
-  const auto time = [&](const std::string& keys, std::int64_t micro_batches, Time forward = C) {
+  const auto time = [&](const std::string& keys, std::int64_t micro_batches, Time forward = 1000 * us) {
     TestJob job = ring_job(forward, micro_batches);
     job.machine =
         program::machine_of("kind = \"mesh\"\ncolumns = 2\nrows = 2\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n");

@@ -109,9 +109,9 @@ TEST_CASE("shard groups: sound programs that do not grow with micro-batches") {
       CHECK(many.program.blocks.size() == few.program.blocks.size());
       if (keys == zero1) continue;
       const std::string last = keys + "shard_ranks = 2\ngroup_reduction = \"last-micro-batch\"\n" + cut;
-      const std::size_t blocks = plan_of(job, last).program.blocks.size();
+      const std::size_t blocks = sound_plan(job, last).program.blocks.size();
       job.workload.global_batch = 1600;
-      CHECK(plan_of(job, last).program.blocks.size() == blocks);
+      CHECK(sound_plan(job, last).program.blocks.size() == blocks);
     }
   }
   TestJob twins(8, gpt(4, 64, 4, 128), 64);  // both ends of a pipeline hold the same pieces

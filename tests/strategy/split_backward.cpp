@@ -145,9 +145,9 @@ TEST_CASE(
     "waits for a backward pass beside a forward pass have an activity of their own, passes alone their usual ones") {
   TestJob job = job_of(4, 8, 2);
   const std::string cut = "pipeline = 4\ndata = 2\nrecomputation = \"full\"\nschedule = ";
-  const program::Program both = plan_of(job, cut + "\"dualpipe\"").program;
+  const program::Program both = sound_plan(job, cut + "\"dualpipe\"").program;
   CHECK(both.own_activities == std::vector<std::string>{"backward_beside_forward"});
-  CHECK(plan_of(job, cut + "\"1f1b\"").program.own_activities.empty());
+  CHECK(sound_plan(job, cut + "\"1f1b\"").program.own_activities.empty());
   std::set<std::string> waits, computes;
   for (const program::Block& block : both.blocks) {
     for (const program::Instruction& one : block.code) {
