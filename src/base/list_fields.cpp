@@ -1,5 +1,6 @@
 // Fields that hold lists and nested tables.
 #include "bounds.hpp"
+#include "open_keys.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 
@@ -30,18 +31,24 @@ Value parse_literal(const std::string& key, const std::string& text) {
 
 namespace {
 
+/// By which lists are known.
+class AnyListField : public FieldBase {
+ public:
+  using FieldBase::FieldBase;
+};
+
 /// A list of scalars; each element is checked on its own.
 template <class V>
-class ListField : public FieldBase {
+class ListField : public AnyListField {
  public:
   ListField(const std::string& key, const std::string& help, Access<std::vector<V>> member)
-      : FieldBase(key, help), member_(std::move(member)) {}
+      : AnyListField(key, help), member_(std::move(member)) {}
 
   void read(void* object, const Value& value, Diagnostics& diagnostics) const override {
     const Array* array = value.array();
     if (array == nullptr) {
-      diagnostics.error(value.where(),
-                        '"' + key() + "\": " + value.type_name() + " is not allowed here, expected " + expectation());
+      diagnostics.error(value.where(), '"' + key() + "\": " + value.type_name() + " is not allowed here, expected " +
+                                           expectation() + (may_be_open() ? ", a list of such lists, or \"any\"" : ""));
       return;
     }
     std::vector<V> list;
@@ -241,3 +248,9 @@ Field tables_field(const std::string& key, const std::string& help, ListAccess m
 }
 
 }  // namespace tessera::config::detail
+
+namespace tessera::config {
+
+bool is_list(const detail::FieldBase& field) { return dynamic_cast<const detail::AnyListField*>(&field) != nullptr; }
+
+}  // namespace tessera::config

@@ -7,8 +7,13 @@
 #include "toml_write.hpp"
 
 namespace tessera::config {
-bool is_open(const Value& value) {
-  return value.array() != nullptr || (value.string() != nullptr && *value.string() == "any");
+
+bool is_open(const detail::FieldBase& field, const Value& value) {
+  if (!field.may_be_open()) return false;
+  if (value.string() != nullptr) return *value.string() == "any";
+  const Array* list = value.array();
+  if (list == nullptr || !is_list(field)) return list != nullptr;
+  return !list->empty() && list->front().array() != nullptr;
 }
 
 void SchemaBase::read_open(const detail::FieldBase& field, void* object, const Value& value, Diagnostics& diagnostics) {
@@ -31,7 +36,7 @@ std::vector<OpenKey> SchemaBase::open_keys(const Table& table) const {
   std::vector<OpenKey> open;
   for (const auto& field : fields_) {
     const Value* value = table.find(field->key());
-    if (value == nullptr || !field->may_be_open() || !is_open(*value)) continue;
+    if (value == nullptr || !is_open(*field, *value)) continue;
     open.push_back({field->key(), value->where(), value->array() != nullptr ? *value->array() : Array()});
   }
   return open;

@@ -61,7 +61,7 @@ void SchemaBase::read_into(void* object, const Table& table, Diagnostics& diagno
   report_unknown_keys(table, diagnostics);
   for (const auto& field : fields_) {
     if (const Value* value = table.find(field->key())) {
-      if (field->may_be_open() && is_open(*value)) {
+      if (is_open(*field, *value)) {
         read_open(*field, object, *value, diagnostics);
       } else {
         field->read(object, *value, diagnostics);

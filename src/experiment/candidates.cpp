@@ -35,7 +35,11 @@ std::int64_t count_of(const std::vector<program::DeviceId>& devices) {
 PointCell cell_of(const config::Value& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value.content())) return *number;
   if (const auto* flag = std::get_if<bool>(&value.content())) return std::string(*flag ? "true" : "false");
-  return *value.string();
+  const config::Array* list = value.array();
+  if (list == nullptr) return *value.string();
+  std::string joined;  // "fc1+activation"
+  for (const config::Value& text : *list) joined += (joined.empty() ? "" : "+") + *text.string();
+  return joined;
 }
 
 /// mean_<activity>_ps and max_<activity>_ps, as /summary has them.

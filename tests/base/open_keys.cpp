@@ -13,6 +13,7 @@ struct Box {
   bool fast = false;
   std::string kind;
   std::int64_t closed = 0;
+  std::vector<std::string> parts;
 };
 
 const Schema<Box>& box_schema() {
@@ -21,6 +22,7 @@ const Schema<Box>& box_schema() {
     s.integer("count", &Box::count, "how many").at_least("1").otherwise("3").may_be_open();
     s.boolean("fast", &Box::fast, "speed").otherwise("false").may_be_open();
     s.choice("kind", &Box::kind, {"ring", "mesh"}, "shape").otherwise("ring").may_be_open();
+    s.texts("parts", &Box::parts, "of it").optional().may_be_open();
     s.integer("closed", &Box::closed, "not to be searched").otherwise("0");
     return s;
   }();
@@ -57,6 +59,29 @@ TEST_CASE("all values of a boolean and of a choice are known, those of a number 
   CHECK(box_schema().values_of("fast").size() == 2);
   CHECK(*box_schema().values_of("kind")[1].string() == "mesh");
   CHECK(box_schema().values_of("count").empty());
+}
+
+TEST_CASE("a key that is a list is open by a list of lists, and a list of its own is a value") {
+  std::vector<OpenKey> open;
+  Box box;
+  CHECK(problems("parts = [\"lid\", \"lock\"]", &open, &box).empty());
+  CHECK(open.empty());
+  CHECK(box.parts == std::vector<std::string>{"lid", "lock"});
+  CHECK(problems("parts = []", &open, &box).empty());
+  CHECK(open.empty());
+  CHECK(problems("parts = [[\"lid\"], [\"lid\", \"lock\"]]", &open).empty());
+  REQUIRE(open.size() == 1);
+  REQUIRE(open.front().allowed.size() == 2);
+  CHECK(open.front().allowed[1].array()->size() == 2);
+  CHECK(problems("parts = \"any\"", &open).empty());
+  REQUIRE(open.size() == 1);
+  CHECK(open.front().allowed.empty());
+  CHECK(
+      problems("parts = [[\"lid\"], \"lock\"]") ==
+      std::vector<std::string>{"box.toml:1:19: \"parts\": a string is not allowed here, expected a list of texts such "
+                               "as [\"a\", \"b\"], a list of such lists, or \"any\""});
+  CHECK(problems("parts = [[\"lid\"], [\"lid\"]]") ==
+        std::vector<std::string>{"box.toml:1:19: \"parts\": [\"lid\"] is in the list twice"});
 }
 
 TEST_CASE("a bad value of a list is one line with its place") {

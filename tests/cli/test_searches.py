@@ -287,6 +287,42 @@ class Cuts(CliTest):
         self.simulate("sharded.toml", "given.h5", "--plan", "2.toml", "--set", "record.timeline=false")
         self.assert_same_results("found.h5", "given.h5", but=("/search", "/predicted"))
 
+    def same_on_all_ranks(self, name, open_keys, **given):
+        """What plan prints of a search of these keys, which finds the same on 1 to 4 ranks, and what run --plan runs."""
+        closed = [word for key, value in given.items() for word in ("--set", f"strategy.{key}={value}")]
+        settings = closed + [word for key, value in open_keys.items() for word in ("--set", f"strategy.{key}={value}")]
+        said = self.tessera("plan", name, "-o", "1.toml", "--all", "1.h5", "--progress", "off", *settings).stdout
+        for ranks in (2, 3, 4):
+            self.tessera("plan", name, "-o", f"{ranks}.toml", "--all", f"{ranks}.h5", "--progress", "off", *settings, ranks=ranks)
+            self.assertEqual((self.folder / f"{ranks}.toml").read_text(), (self.folder / "1.toml").read_text())
+            self.assert_same_results("1.h5", f"{ranks}.h5")
+        self.simulate(name, "found.h5", *settings, ranks=2)
+        planned = self.simulate(name, "given.h5", "--plan", "1.toml", *closed)
+        self.assertEqual(planned.stderr, "")  # no key that is found has no effect
+        self.assert_same_results("found.h5", "given.h5", but=("/search", "/predicted"))
+        return said
+
+    def test_sets_of_sections_may_be_open(self):
+        text = (self.folder / "training.toml").read_text().replace('recomputation = "selective"\n', "").replace("timeline = true", "timeline = false")
+        (self.folder / "sets.toml").write_text(text)
+        said = self.same_on_all_ranks("sets.toml", {"tensor": "[2, 4]", "recomputed_sections": "any", "recomputed_layers": "any"})
+        self.assertRegex(said, r"search over tensor, recomputed_layers, recomputed_sections\n")
+        # Nothing runs again where all of it fits, which is a set as well.
+        self.assertIn('recomputed_sections = ["none"]', (self.folder / "1.toml").read_text())
+        self.assertRegex(self.tessera("show", "1.h5").stdout, r"attention_core\+\w+")
+        said = self.tessera("plan", "sets.toml", "-o", "listed.toml", "--progress", "off", "--set", 'strategy.recomputed_sections=[["fc1", "activation"], ["full"]]').stdout
+        self.assertRegex(said, r"candidates +2\n")
+        self.assertRegex(said, r"recomputed_sections fc1\+activation")
+
+    def test_keys_of_experts_and_context_ranks_may_be_open(self):
+        text = (self.folder / "mixture.toml").read_text().replace("expert_imbalance = 0.4\n", "")
+        (self.folder / "experts.toml").write_text(text)
+        self.same_on_all_ranks("experts.toml", {"pipeline": "[1, 3]", "context_parallel": "any", "context_exchange": "any", "expert_parallel": "any", "expert_tensor": "any", "expert_dispatch": "any"},
+                               interleave=1, sequence_parallel="true")
+
+    def test_keys_of_shards_may_be_open(self):
+        self.same_on_all_ranks("sharded.toml", {"data_sharding": "any", "gather_ahead": "any", "reshard_after_forward": "any", "overlap_parameter_gathering": "any", "distributed_optimizer": "any"})
+
     def test_a_cut_is_carried_out_on_other_hardware_as_far_as_it_can_be(self):
         self.tessera("plan", "open.toml", "-o", "plan.toml", "--progress", "off")
         done = self.simulate("open.toml", "more.h5", "--plan", "plan.toml", "--set", "machine.topology.nodes=4", "--set", "workload.global_batch=32")

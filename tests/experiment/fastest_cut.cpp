@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 
@@ -55,16 +57,30 @@ std::optional<std::pair<TestJob, Plan>> drawn(std::uint64_t key) {
   std::string keys =
       fmt::format("tensor = {}\npipeline = {}\nmicro_batch = {}\ninterleave = {}\nuneven_layers = \"spread\"\n",
                   draw.of({1, 2, 4, 8}), draw.of({1, 2, 4}), draw.of({1, 2}), draw.of({1, 1, 2}));
-  keys += fmt::format("recomputation = \"{}\"\nsequence_parallel = {}\ndistributed_optimizer = {}\n",
-                      draw.of({"none", "selective", "full"}), yes(), yes());
+  keys += fmt::format("sequence_parallel = {}\ndistributed_optimizer = {}\n", yes(), yes());
+  keys += draw.of({"recomputation = \"none\"\n", "recomputation = \"selective\"\n", "recomputation = \"full\"\n",
+                   "recomputation = \"full\"\nrecomputed_layers = 1\n",
+                   "recomputation = \"full\"\nrecomputed_layers = 2\nrecomputation_method = \"uniform\"\n",
+                   "recomputed_sections = [\"qkv\", \"attention_core\"]\n",
+                   "recomputed_sections = [\"mlp_norm\"]\nrecomputed_layers = 1\n"});
   keys += fmt::format("overlap_gradient_reduction = {}\noverlap_tensor_communication = {}\n", yes(), yes());
-  if (draw.of({0, 1}) == 1) keys += "schedule = \"gpipe\"\n";
+  const char* schedule = draw.of({"auto", "auto", "gpipe", "zb-h1", "zb-h2", "dualpipe", "dualpipe-v"});
+  keys += fmt::format("schedule = \"{}\"\n", schedule);
   if (draw.of({0, 0, 1}) == 1)
-    keys += fmt::format("data_sharding = \"parameters\"\ngather_ahead = {}\nreshard_after_forward = {}\n",
-                        draw.of({0, 1, 2}), yes());
+    keys +=
+        fmt::format("data_sharding = \"{}\"\ngather_ahead = {}\nreshard_after_forward = {}\nshard_ranks = {}\n",
+                    draw.of({"parameters", "parameters", "gradients"}), draw.of({0, 1, 2}), yes(), draw.of({0, 0, 2}));
+  else
+    keys += fmt::format("overlap_parameter_gathering = {}\n", yes());
+  if (draw.of({0, 0, 1}) == 1) {
+    job.workload.flash_attention = true;
+    keys +=
+        fmt::format("context_parallel = 2\ncontext_exchange = \"{}\"\n", draw.of({"ring", "all-to-all", "all-gather"}));
+  }
   if (experts)
-    keys += fmt::format("expert_parallel = {}\nexpert_imbalance = {}\nexpert_tensor = {}\n", draw.of({1, 2, 4}),
-                        draw.of({0.0, 0.4}), draw.of({0, 0, 1}));
+    keys += fmt::format("expert_parallel = {}\nexpert_imbalance = {}\nexpert_tensor = {}\nexpert_dispatch = \"{}\"\n",
+                        draw.of({1, 2, 4}), draw.of({0.0, 0.4}), draw.of({0, 0, 1}),
+                        draw.of({"copies", "copies", "once-a-node"}));
   Plan plan = job.plan(keys);
   if (!job.diagnostics.ok()) return std::nullopt;
   return std::pair{std::move(job), std::move(plan)};
@@ -142,6 +158,199 @@ TEST_CASE("the plan of a search is that of simulating every candidate, and each 
   CHECK(found.ranked.front().evaluation.time == best);
   CHECK(found.tried.size() < found.judged.size() / 2);
   CHECK(config::same_content(*searched.found, *taken));
+}
+
+namespace {
+
+/// An open key: what of it is tried one by one, and how the table leaves it open.
+struct Tried {
+  std::string key;
+  std::vector<std::string> values;
+  std::string open = "\"any\"";
+};
+
+/// All combinations, as text of a table.
+std::vector<std::string> combinations(const std::string& given, const std::vector<Tried>& keys) {
+  std::vector<std::string> texts = {given};
+  for (const Tried& one : keys) {
+    std::vector<std::string> longer;
+    for (const std::string& text : texts)
+      for (const std::string& value : one.values) longer.push_back(fmt::format("{}{} = {}\n", text, one.key, value));
+    texts = std::move(longer);
+  }
+  return texts;
+}
+
+/// Every program that these combinations come to, once, by itself.
+struct OneByOne {
+  std::set<std::uint64_t> programs;
+  std::int64_t too_large = 0;
+  Time best = 0;
+};
+
+OneByOne one_by_one(TestJob& job, const std::vector<std::string>& texts) {
+  OneByOne all;
+  const auto evaluations = job.evaluations();
+  for (const std::string& text : texts) {
+    const Plan plan = job.plan(text);
+    if (!job.diagnostics.ok()) continue;
+    if (!all.programs.insert(program::search::key_of(plan.program, Fidelity::simulated)).second) continue;
+    const program::Evaluation real = evaluations.one(plan.program);
+    all.too_large += real.feasible ? 0 : 1;
+    if (real.feasible && (all.best == 0 || real.time < all.best)) all.best = real.time;
+  }
+  return all;
+}
+
+program::search::Fastest searched(TestJob& job, const std::string& given, const std::vector<Tried>& keys) {
+  std::string text = given;
+  for (const Tried& one : keys) text += fmt::format("{} = {}\n", one.key, one.open);
+  config::Diagnostics read;
+  const auto table = config::parse_toml(text, "strategy.toml", read);
+  const auto evaluations = job.evaluations();
+  const Job seen = job.job_with(evaluations);
+  static_cast<void>(megatron::kind().check(*table, seen, read));
+  CAPTURE(text, read.errors());
+  REQUIRE(read.ok());
+  const Searched searched = megatron::kind().search(*table, seen);
+  CHECK(searched.report->found.gap == 0);
+  // What is found stands for what is open, and is run as it stands.
+  const auto whole = config::clone(*table);
+  config::merge(*whole, *searched.found);
+  const Plan plan = megatron::kind().program(*whole, seen);
+  CHECK(evaluations.one(plan.program).time == searched.report->found.ranked.front().evaluation.time);
+  return searched.report->found;
+}
+
+/// The search finds what trying every combination finds, and has each program once.
+void compare(TestJob& job, const std::string& given, const std::vector<Tried>& keys) {
+  job.evaluator = evaluator_of(job);
+  const OneByOne all = one_by_one(job, combinations(given, keys));
+  REQUIRE(all.best > 0);
+  const program::search::Fastest found = searched(job, given, keys);
+  CHECK(found.judged.size() == all.programs.size());
+  CHECK(found.count(program::search::Fate::too_large) == all.too_large);
+  CHECK(found.ranked.front().evaluation.time == all.best);
+}
+
+const std::vector<std::string> no_and_yes = {"false", "true"};
+
+}  // namespace
+
+TEST_CASE("open keys of experts: the search finds what trying every combination finds") {
+  TestJob job = simulated(8, mixture(4, 4), 8);
+  job.machine = program::nodes_of(8, 4);
+  job.machine.device.peak["fp16"] = FlopPerSecond{10'000'000'000'000};
+  job.machine.device.memory_bandwidth = BytesPerSecond{1'000'000'000'000};
+  job.machine.device.memory_capacity = Bytes{200'000'000};
+  job.workload.flash_attention = true;
+  compare(job, "sequence_parallel = true\n",
+          {{"tensor", {"1", "2", "4", "8"}},
+           {"pipeline", {"1", "2"}, "[1, 2]"},
+           {"context_parallel", {"1", "2", "4", "8"}},
+           {"context_exchange", {"\"ring\"", "\"all-to-all\"", "\"all-gather\""}},
+           {"expert_parallel", {"1", "2", "4"}},
+           {"expert_tensor", {"0", "1", "2", "4", "8"}},
+           {"expert_dispatch", {"\"copies\"", "\"once-a-node\""}}});
+}
+
+TEST_CASE("open keys of what is cut over replicas: the search finds what trying every combination finds") {
+  for (const std::int64_t capacity : {1'000'000'000, 40'000'000}) {
+    TestJob job = simulated(8, gpt(8, 256, 8, 1024), 16);
+    job.machine.device.memory_capacity = Bytes{capacity};
+    // Ahead of the units of a stage of eight layers come none, 1, 2 or 4; of two such stages none, 1 or 2.
+    compare(job, "pipeline = 1\n",
+            {{"tensor", {"1", "2"}, "[1, 2]"},
+             {"distributed_optimizer", no_and_yes},
+             {"overlap_gradient_reduction", no_and_yes},
+             {"overlap_parameter_gathering", no_and_yes},
+             {"data_sharding", {"\"auto\"", "\"gradients\"", "\"parameters\""}},
+             {"shard_ranks", {"0", "2", "4"}},
+             {"gather_ahead", {"0", "1", "2", "4"}},
+             {"reshard_after_forward", no_and_yes}});
+  }
+}
+
+TEST_CASE("open keys of what runs again: the search finds what trying every combination finds") {
+  for (const std::int64_t capacity : {1'000'000'000, 60'000'000, 45'000'000}) {
+    TestJob job = simulated(4, gpt(8, 256, 8, 1024), 8, 128);
+    job.machine.device.memory_capacity = Bytes{capacity};
+    compare(job, "recomputation = \"full\"\ndata = 1\n",
+            {{"pipeline", {"1", "2", "4"}, "[1, 2, 4]"},
+             {"tensor", {"1", "2", "4"}, "[1, 2, 4]"},
+             {"recomputation_method", {"\"block\"", "\"uniform\""}},
+             {"recomputed_layers", {"0", "1", "2", "3", "4", "5", "6", "7", "8"}}});
+  }
+}
+
+namespace {
+
+struct Measured {
+  Time time = 0;
+  std::int64_t memory = 0;  ///< B, of the fullest device
+};
+
+/// Every set of these sections that the model's layers can run again, and those with a name, in each of these cuts.
+std::vector<Measured> all_sets(TestJob& job, const std::vector<std::string>& cuts,
+                               const std::vector<std::string>& sections) {
+  std::vector<Measured> found;
+  const auto evaluations = job.evaluations();
+  const auto add = [&](const std::string& text) {
+    const Plan plan = job.plan(text);
+    if (!job.diagnostics.ok()) return;
+    const program::Evaluation real = evaluations.one(plan.program);
+    found.push_back({real.time, real.most_memory()});
+  };
+  for (const std::string& cut : cuts) {
+    for (const char* named : {"none", "selective", "full"})
+      add(fmt::format("{}recomputed_sections = [\"{}\"]\n", cut, named));
+    for (std::uint32_t bits = 1; bits < 1U << sections.size(); ++bits) {
+      std::string names;
+      for (std::size_t i = 0; i < sections.size(); ++i)
+        if ((bits >> i & 1U) != 0) names += sections[i] + ", ";
+      add(fmt::format("{}recomputed_sections = [{}]\n", cut, names));
+    }
+  }
+  return found;
+}
+
+/// Of each of several amounts of memory the search finds the fastest set of all.
+void compare_sets(TestJob& job, const std::string& given, const std::vector<std::string>& sections) {
+  job.evaluator = evaluator_of(job);
+  const std::vector<Measured> all = all_sets(job, {given + "pipeline = 1\n", given + "pipeline = 2\n"}, sections);
+  const auto [least, most] = std::ranges::minmax(all, {}, &Measured::memory);
+  REQUIRE(least.memory < most.memory);
+  for (int step = 0; step <= 8; ++step) {
+    const std::int64_t room = least.memory + (most.memory - least.memory) * step / 8;
+    CAPTURE(given, room);
+    job.machine.device.memory_capacity = Bytes{room};
+    job.evaluator = evaluator_of(job);
+    Time best = std::numeric_limits<Time>::max();
+    for (const Measured& one : all)
+      if (one.memory <= room) best = std::min(best, one.time);
+    const program::search::Fastest found =
+        searched(job, given, {{"pipeline", {}, "[1, 2]"}, {"recomputed_sections", {}}});
+    CHECK(found.judged.size() < all.size() / 2);
+    CHECK(found.ranked.front().evaluation.time == best);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("open sets of sections: among those that no other one beats is the fastest of all, whatever fits") {
+  const std::vector<std::string> dense = {
+      "\"attention_norm\"", "\"qkv\"", "\"attention_core\"", "\"projection\"", "\"attention_residual\"",
+      "\"mlp_norm\"",       "\"fc1\"", "\"activation\"",     "\"fc2\"",        "\"mlp_residual\""};
+  TestJob job = simulated(4, gpt(4, 256, 8, 1024), 8, 128);
+  compare_sets(job, "tensor = 2\nsequence_parallel = true\n", dense);
+  TestJob flash = simulated(4, gpt(4, 256, 8, 1024), 8, 128);
+  flash.workload.flash_attention = true;
+  compare_sets(flash, "tensor = 1\n", dense);
+  TestJob experts = simulated(4, mixture(4, 4), 8, 128);
+  compare_sets(
+      experts, "tensor = 2\nexpert_parallel = 1\n",
+      {"\"attention_norm\"", "\"qkv\"", "\"attention_core\"", "\"projection\", \"attention_residual\"", "\"mlp_norm\"",
+       "\"router\", \"dispatch\", \"fc1\", \"activation\", \"fc2\", \"combine\"", "\"mlp_residual\""});
 }
 
 TEST_CASE("what cannot fit is struck out by what it holds for certain, which is never too much") {

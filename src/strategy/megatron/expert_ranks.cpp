@@ -33,6 +33,12 @@ class ExpertChecks {
   /// Where tokens cross once a node; expects a cut whose ranks fit.
   void of_nodes(const machine::Machine& machine, Cut& cut) {
     if (!options_.once_a_node) return;
+    if (options_.expert_parallel == 1) {
+      warn_if_given(table_, options_, "expert_dispatch", &Options::once_a_node, "with expert_parallel = 1",
+                    diagnostics_);
+      cut.options.once_a_node = false;
+      return;
+    }
     if (options_.expert_imbalance > 0)
       error("expert_imbalance", "an uneven load goes with expert_dispatch = \"copies\" alone, allowed: 0");
     if (const std::string problem = find_expert_nodes(machine, cut); !problem.empty())

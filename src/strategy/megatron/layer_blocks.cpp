@@ -240,8 +240,9 @@ std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, st
   return blocks;
 }
 
-std::int64_t most_made_again(const Cut& cut, std::uint32_t kind, const workload::Recomputed& recomputed) {
-  return LayerPasses(cut.layer(kind, 0), cut, kind, recomputed, {}).most_made_again();
+std::int64_t most_made_again(const Cut& cut, std::uint32_t kind, const LayerOperators& layer,
+                             const workload::Recomputed& recomputed) {
+  return LayerPasses(layer, cut, kind, recomputed, {}).most_made_again();
 }
 
 std::vector<BesideWidths> beside_widths(const Cut& cut, std::uint32_t kind) {

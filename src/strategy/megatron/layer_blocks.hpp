@@ -33,7 +33,8 @@ struct PartBlock {
 /// In the order in which they run.
 [[nodiscard]] std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, std::uint32_t kind);
 /// B: of activations that are made again for the backward pass, at once.
-[[nodiscard]] std::int64_t most_made_again(const Cut& cut, std::uint32_t kind, const workload::Recomputed& recomputed);
+[[nodiscard]] std::int64_t most_made_again(const Cut& cut, std::uint32_t kind, const workload::LayerOperators& layer,
+                                           const workload::Recomputed& recomputed);
 
 /// What the sections of a layer move on the stream beside, in the order of the backward pass. Experts communicate in
 /// turn.

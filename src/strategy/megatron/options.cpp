@@ -19,8 +19,11 @@ void add_stages(config::Schema<Options>& s) {
   s.texts("recomputed_sections", &Options::recomputed_sections,
           "sections of each layer that run again in the backward pass, and whose outputs are not kept either: " +
               fmt::format("{}", fmt::join(workload::section_names, ", ")) +
-              "; or one of \"none\", \"selective\", \"full\"")
-      .optional();
+              "; or one of \"none\", \"selective\", \"full\"; \"any\": sets that no other one beats in bytes kept and "
+              "time "
+              "repeated")
+      .optional()
+      .may_be_open();
   s.table("placement", &Options::placement, placement_schema(), "where the groups of a mesh stand").optional();
   s.tables("stages", &Options::stages, stage_schema(), "the stages, in order, where they differ: all of them, or none")
       .optional();
@@ -69,7 +72,8 @@ void add_cuts(config::Schema<Options>& s) {
                             "of context_parallel: keys and values go round beside the attention of those that have "
                             "come; heads are exchanged for tokens before and behind it (Ulysses); or keys and values "
                             "are gathered, and their gradients scattered")
-      .otherwise("ring");
+      .otherwise("ring")
+      .may_be_open();
   s.integer("data", &Options::data, "data-parallel replicas; 0: as many as the machine has room for")
       .at_least("0")
       .at_most("1000000")
@@ -157,7 +161,8 @@ void add_schedule(config::Schema<Options>& s) {
                                 "of recomputation = \"full\" and recomputed_layers = n: the first n layers of each "
                                 "chunk, each by itself; or all, "
                                 "in groups of n of which only the input is kept (Megatron-LM's recompute_method)")
-      .otherwise("block");
+      .otherwise("block")
+      .may_be_open();
 }
 
 void add_gradients(config::Schema<Options>& s) {
@@ -191,14 +196,16 @@ void add_gradients(config::Schema<Options>& s) {
       .otherwise("each-micro-batch");
   s.integer("gather_ahead", &Options::gather_ahead,
             "of data_sharding = \"parameters\" and of weight_streaming: layers that are gathered while another one "
-            "computes; 0: it waits")
+            "computes; 0: it waits; \"any\": 0, 1, 2, 4 and so on, fewer than a stage has")
       .at_least("0")
       .at_most("1000")
-      .otherwise("1");
+      .otherwise("1")
+      .may_be_open();
   s.boolean("reshard_after_forward", &Options::reshard_after_forward,
             "there: a layer is given up after its forward pass, and gathered again before its backward pass; false: it "
             "stays whole between them")
-      .otherwise("true");
+      .otherwise("true")
+      .may_be_open();
   s.boolean("flat_parameters", &Options::flat_parameters,
             "of data_sharding = \"parameters\": a layer is one flat tensor, as in PyTorch's FSDP of 2023: its part, in "
             "FP32, is cast before it is gathered; whole gradients are put side by side, cast to what they are reduced "
@@ -217,7 +224,8 @@ void add_gradients(config::Schema<Options>& s) {
   s.boolean("overlap_parameter_gathering", &Options::overlap_parameter_gathering,
             "of distributed_optimizer: updated weights are gathered layer by layer beside the first micro-batch's "
             "forward pass of the next iteration; false: behind the update")
-      .otherwise("false");
+      .otherwise("false")
+      .may_be_open();
   s.boolean("overlap_tensor_communication", &Options::overlap_tensor_communication,
             "in the backward pass, tensor-parallel collectives of an input gradient run beside the weight gradient")
       .otherwise("true");
@@ -274,12 +282,14 @@ void add_experts(config::Schema<Options>& s) {
        "ranks first, then over replicas; 0: all of them")
       .at_least("0")
       .at_most("1000000")
-      .otherwise("0");
+      .otherwise("0")
+      .may_be_open();
   s.choice<bool>(
        "expert_dispatch", &Options::once_a_node, {{"copies", false}, {"once-a-node", true}},
        "MoE: a token goes to its experts in as many copies; or once to each node that has one of them, to the device "
        "at the same place, and on to each device there that has one (node-limited routing, DeepEP)")
-      .otherwise("copies");
+      .otherwise("copies")
+      .may_be_open();
   s.number("capacity_factor", &Options::capacity_factor,
            "MoE: a rank takes at most this many times the mean number of tokens and drops the rest; 0: no limit")
       .at_least("0")

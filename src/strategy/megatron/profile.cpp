@@ -8,6 +8,7 @@
 #include "layout.hpp"
 #include "loans.hpp"
 #include "parallel_linear.hpp"
+#include "section_sets.hpp"
 #include "stage_blocks.hpp"
 #include "update.hpp"
 #include "user_buffers.hpp"
@@ -17,7 +18,6 @@ namespace {
 
 using program::Instruction;
 using program::Op;
-using workload::LayerOperators;
 
 /// A collective of the stream beside: it begins with one event of the main stream, and ends with another one.
 struct Beside {
@@ -115,7 +115,7 @@ class Profiler {
     for (std::uint32_t stage = 0; stage < cut_.options.pipeline; ++stage)
       found.stages.push_back(stage_profile(blocks, stage));
     found.arrival = arrival();
-    found.sets = sets();
+    found.sets = section_sets(cut_);
     return found;
   }
 
@@ -162,44 +162,6 @@ class Profiler {
     Work work = reader(0, &job_.cost).of(writer.builder().done());
     work.operators += cut_.options.exchange_overhead;
     return work;
-  }
-
-  /// Sets of sections that do something in layers of the model, those with a name first.
-  [[nodiscard]] std::vector<SetProfile> sets() const {
-    std::vector<LayerOperators> layers;
-    for (std::uint32_t kind = 0; kind < kinds(); ++kind) layers.push_back(cut_.layer(kind, 0));
-    std::vector<std::size_t> places;
-    for (std::size_t place = 0; place < LayerOperators::section_count; ++place) {
-      const auto does = [&](const LayerOperators& layer) { return !layer.in_order().at(place)->empty(); };
-      if (std::ranges::any_of(layers, does)) places.push_back(place);
-    }
-    std::vector<SetProfile> found;
-    const auto add = [&](const workload::Recomputed& recomputed) {
-      SetProfile one;
-      one.recomputed = recomputed;
-      for (std::uint32_t kind = 0; kind < kinds(); ++kind) {
-        const KeptBytes kept = workload::kept_bytes(layers[kind], recomputed);
-        one.kept.push_back(std::accumulate(kept.begin(), kept.end(), std::int64_t{0}));
-        one.again.push_back(most_made_again(cut_, kind, recomputed));
-      }
-      found.push_back(std::move(one));
-    };
-    using workload::Recomputation;
-    for (const auto named : {Recomputation::none, Recomputation::selective, Recomputation::full})
-      add(workload::recomputed_by(named));
-    for (std::uint64_t bits = 1; bits < std::uint64_t{1} << places.size(); ++bits) {
-      workload::Recomputed recomputed{{}, true};
-      for (std::size_t i = 0; i < places.size(); ++i)
-        if ((bits >> i & 1U) != 0) recomputed.again.set(places[i]);
-      if (can_run_again(recomputed)) add(recomputed);
-    }
-    return found;
-  }
-
-  [[nodiscard]] bool can_run_again(const workload::Recomputed& recomputed) const {
-    for (std::uint32_t kind = 0; kind < kinds(); ++kind)
-      if (!workload::problem_of(recomputed, cut_.kind(kind)).empty()) return false;
-    return true;
   }
 
   Cut cut_;

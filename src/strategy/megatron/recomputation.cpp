@@ -22,21 +22,6 @@ std::optional<Recomputed> by_name(const std::vector<std::string>& names) {
   return std::nullopt;
 }
 
-/// InputError where no such set can run again.
-Recomputed recomputed_of(const std::vector<std::string>& names, const workload::Model& model) {
-  if (const std::optional<Recomputed> named = by_name(names)) return *named;
-  const Recomputed found{sections_of(names), true};
-  for (std::uint32_t kind = 0; kind < layer_kinds(model); ++kind) {
-    const std::string problem = problem_of(found, layer_kind(model, kind));
-    if (!problem.empty()) throw InputError(problem);
-  }
-  return found;
-}
-
-}  // namespace
-
-namespace {
-
 /// Of numbers of layers, and of groups of them.
 template <class Refuse>
 void check_layers(const Cut& cut, const Refuse& refuse) {
@@ -63,6 +48,16 @@ void check_layers(const Cut& cut, const Refuse& refuse) {
 }
 
 }  // namespace
+
+Recomputed recomputed_of(const std::vector<std::string>& names, const workload::Model& model) {
+  if (const std::optional<Recomputed> named = by_name(names)) return *named;
+  const Recomputed found{sections_of(names), true};
+  for (std::uint32_t kind = 0; kind < layer_kinds(model); ++kind) {
+    const std::string problem = problem_of(found, layer_kind(model, kind));
+    if (!problem.empty()) throw InputError(problem);
+  }
+  return found;
+}
 
 workload::LayerSections sections_of(const std::vector<std::string>& names) {
   workload::LayerSections sections;

@@ -12,6 +12,9 @@ void read_recomputation(const config::Table& table, const Job& job, Cut& cut, co
 /// Sections of those names, each once. InputError with those that there are for another name.
 [[nodiscard]] workload::LayerSections sections_of(const std::vector<std::string>& names);
 
+/// What recomputed_sections means by these names. InputError where the model's layers cannot run them again.
+[[nodiscard]] workload::Recomputed recomputed_of(const std::vector<std::string>& names, const workload::Model& model);
+
 /// Layers of a stage of one kind that run again alike.
 struct LayerCount {
   std::uint32_t kind = 0;

@@ -26,6 +26,14 @@ std::shared_ptr<config::Table> values_of(const OpenCuts& cuts, const Options& op
   return found;
 }
 
+/// "selective"; of a list "fc1+activation".
+std::string word_of(const config::Value& value) {
+  if (value.array() == nullptr) return *value.string();
+  std::vector<std::string> texts;
+  for (const config::Value& text : *value.array()) texts.push_back(*text.string());
+  return fmt::format("{}", fmt::join(texts, "+"));
+}
+
 /// "tensor 8, pipeline 8, recomputation selective, sequence_parallel": what is off is not named, but where some of the
 /// keys are asked for.
 std::string text_of(const OpenCuts& cuts, const Options& options, const std::vector<std::string>* some = nullptr) {
@@ -38,7 +46,7 @@ std::string text_of(const OpenCuts& cuts, const Options& options, const std::vec
     else if (const auto* flag = std::get_if<bool>(&value.content()))
       (*flag || some != nullptr ? on : off).push_back(*flag ? key : "no " + key);
     else
-      on.push_back(key == "schedule" ? *value.string() : fmt::format("{} {}", key, *value.string()));
+      on.push_back(key == "schedule" ? word_of(value) : fmt::format("{} {}", key, word_of(value)));
   }
   return fmt::format("{}", fmt::join(on.empty() ? off : on, ", "));
 }

@@ -10,8 +10,8 @@
 #include "device_state.hpp"
 #include "loans.hpp"
 #include "placement.hpp"
-#include "profile.hpp"
 #include "recomputation.hpp"
+#include "section_sets.hpp"
 #include "tessera/machine/routes.hpp"
 #include "ways.hpp"
 
@@ -48,41 +48,18 @@ struct Repeated {
   double collectives = 0;  ///< ps, on an idle network
 };
 
-/// Of sections that run again, on an idle network: ps.
-double repeated_collectives(const Cut& cut, const Job& job, std::uint32_t stage, const SectionWork& work) {
-  double sum = 0;
-  for (std::size_t place = 0; place < work.size(); ++place) {
-    if (!cut.recomputed[stage].again[place]) continue;
-    for (const GroupWork& one : work.at(place).collectives) {
-      program::Group group;
-      const auto t = static_cast<std::uint32_t>(cut.options.tensor);
-      for (const std::uint32_t rank : one.ranks) group.members.push_back(cut.device({rank % t, rank / t, stage}));
-      // What the machine cannot carry out is refused with the program.
-      const bool runs =
-          group.members.size() > 1 && program::check_collective(one.collective, group, job.machine).empty();
-      if (runs) sum += algorithm_of(one.collective.algorithm).time(one.collective, group, job.machine);
-    }
-  }
-  return sum;
-}
-
 Repeated repeated_by(const Cut& cut, const Job& job, std::uint32_t stage) {
   Repeated all;
   const workload::LayerSections& again = cut.recomputed[stage].again;
   if (again.none()) return all;
   for (const auto& [kind, repeat, layers] : passed_layers(cut, stage)) {
     if (repeat == Repeat::none) continue;
-    const auto layer = cut.layer(kind, 0);
-    const auto sections = layer.in_order();
-    Repeated once;
-    for (std::size_t place = 0; place < sections.size(); ++place) {
+    const SectionTimes times = section_times(cut, job, stage, kind);
+    for (std::size_t place = 0; place < again.size(); ++place) {
       if (!again[place]) continue;
-      for (const workload::Operator& op : sections[place]->forward)
-        once.operators += job.cost.time(op, job.machine.device);
+      all.operators += layers * times.operators.at(place);
+      all.collectives += static_cast<double>(layers) * times.collectives.at(place);
     }
-    if (!cut.uses_kernels()) once.collectives = repeated_collectives(cut, job, stage, section_work(cut, job, kind));
-    all.operators += layers * once.operators;
-    all.collectives += static_cast<double>(layers) * once.collectives;
   }
   return all;
 }
