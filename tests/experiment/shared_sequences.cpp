@@ -24,8 +24,10 @@ class PerAttention final : public workload::CostModel {
 };
 
 // A sequence of 64 tokens of 64 numbers in 2 B, on devices of a ring of 1 GB/s, 1 ns a byte, and 1 us.
-Time time_of(std::uint32_t ranks, Time forward, const std::string& extra, workload::Phase phase) {
+Time time_of(std::uint32_t ranks, Time forward, const std::string& extra, workload::Phase phase,
+             const workload::Model* model = nullptr) {
   TestJob job = ring_job(0, 1);
+  if (model != nullptr) job.model = *model;
   job.machine = program::machine_of("kind = \"ring\"\ndevices = " + std::to_string(ranks) +
                                     "\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n");
   job.machine.device.memory_bandwidth = BytesPerSecond{1'000'000'000'000};
@@ -93,6 +95,39 @@ TEST_CASE("shared sequences: keys and values are gathered before attention of tw
   const std::string gathered = "context_exchange = \"all-gather\"";
   CHECK(prompt(2, 20 * us, gathered) == 2 * own_keys + 2 * 20 * us);
   CHECK(training(20 * us, gathered) == 2 * own_keys + 2 * 20 * us + 2 * own_keys + 2 * 40 * us + 2 * own_keys);
+}
+
+TEST_CASE("shared sequences: keys and values of latent attention are exchanged as those of all heads, of two sizes") {
+  // Four heads of 16 + 8 numbers of queries and keys and 16 of values. Of the 32 tokens of a rank 6,144 B of keys, and
+  // of queries, and 4,096 B of values, and of the output.
+  workload::Model model = ring_job(0, 1).model;
+  model.position = workload::PositionEmbedding::rotary;
+  model.qkv_bias = false;
+  model.head_dim = 24;
+  model.value_dim = 16;
+  model.rotary_dim = 8;
+  model.kv_rank = 32;
+  const auto prompt_of = [&](Time forward, const std::string& extra) {
+    return time_of(2, forward, extra, workload::Phase::prompt, &model);
+  };
+  // A layer of 64 x 96 weights that make queries, 64 x 40 that compress, a norm of 64, 32 x 128 that make keys and
+  // values, 64 x 64 + 64 of the output, 33,088 of the MLP and two norms of 256; an embedding of 8,192, a norm of 128.
+  constexpr std::int64_t parameters = 6'144 + 2'560 + 64 + 4'096 + 4'160 + 33'088 + 256 + 8'192 + 128;
+  const auto training_of = [&](Time forward, const std::string& extra) {
+    return time_of(2, forward, extra, workload::Phase::training, &model) - 2 * (us + parameters * 4 / 2 * 1000);
+  };
+  constexpr Time latent = us + 10'240'000;
+  CHECK(prompt_of(20 * us, "") == 40 * us);
+  CHECK(prompt_of(2 * us, "") == latent + 2 * us);
+  CHECK(training_of(2 * us, "") == latent + 2 * us + 2 * latent);
+  // Half of each goes to the other rank: keys and queries, values and the output.
+  constexpr Time wide = us + 3'072'000, narrow = us + 2'048'000;
+  const std::string by_heads = "context_exchange = \"all-to-all\"", gathered = "context_exchange = \"all-gather\"";
+  CHECK(prompt_of(20 * us, by_heads) == 2 * wide + 2 * narrow + 20 * us);
+  CHECK(training_of(20 * us, by_heads) == 2 * (2 * wide + 2 * narrow) + 20 * us + 40 * us);
+  constexpr Time keys = us + 6'144'000, values = us + 4'096'000;
+  CHECK(prompt_of(20 * us, gathered) == keys + values + 40 * us);
+  CHECK(training_of(20 * us, gathered) == 3 * (keys + values) + 40 * us + 80 * us);
 }
 
 TEST_CASE("shared sequences: a search that may share them finds the fastest cut of all") {

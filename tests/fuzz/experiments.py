@@ -140,6 +140,11 @@ def mixers(rng, layers):
     return f"layer_sequence = {sequence}\n" + table("[model.layer_kinds]", state) + (table("[model.layer_kinds]", {"name": '"full"', "output_gate": lower(rng)}) if full else "")
 
 
+def latent(rng):
+    """Keys of a model whose keys and values are compressed."""
+    return f"query_rank = {rng.choice([0, 48])}\nkv_rank = 32\nqkv_bias = false\nrotary_dim = 8\nhead_dim = 24\nvalue_dim = {rng.choice([16, 24, 32])}\n"
+
+
 def megatron(rng, machine):
     """A cut of what lives, or of a part of it."""
     used = rng.randint(max(1, machine.alive // 2), machine.alive) if rng.random() < 0.5 else machine.alive
@@ -164,6 +169,8 @@ def megatron(rng, machine):
         model += mixers(rng, layers)
     if context > 1:
         data = share_sequences(rng, context, tensor, workload, strategy)
+        if rng.random() < 0.3:
+            model = model.replace("kv_heads = 0", "kv_heads = 4") + latent(rng)
     if phase == "training":
         strategy |= {"interleave": chunks, "recomputation": f'"{rng.choice(["none", "selective", "full"])}"', "distributed_optimizer": lower(rng), "overlap_gradient_reduction": lower(rng),
                      "gradient_precision": f'"{rng.choice(["fp32", "fp16"])}"'}

@@ -94,6 +94,23 @@ TEST_CASE("buffers of a prompt over latent attention hold queries, keys, values 
   CHECK(at_peak(sound_plan(job, "").program, 0, program::MemoryCategory::buffers) == 2 * sequence * 16 * 320);
 }
 
+TEST_CASE("context ranks send keys and values of all heads of latent attention round") {
+  // A rank of two has 64 tokens of 8 x 96 numbers of keys and 8 x 64 of values, 2 B each. Forward it sends them once,
+  // backward once, and their gradients once, in each of 4 layers and 8 micro-batches; the sum of gradients is an
+  // all-reduce of as many bytes each way as there are in its buffer, in 4 B.
+  TestJob job = job_of(2);
+  job.workload.flash_attention = true;
+  const Plan plan = sound_plan(job, "context_parallel = 2");
+  constexpr std::int64_t both = 64 * 8 * (96 + 64) * 2;
+  const std::int64_t sent =
+      static_cast<std::int64_t>(program::totals(plan.program, job.machine, 0).bytes_sent) - 8 * 4 * 3 * both;
+  CHECK(sent - 4 * plan.parameters < 1'000);  // padding, and a norm's number
+  CHECK(sent >= 4 * plan.parameters);
+  CHECK(sound_plan(job, "context_parallel = 2\ncontext_exchange = \"all-to-all\"").parameters == plan.parameters);
+  CHECK(sizes_of(sound_plan(job, "context_parallel = 2\ncontext_exchange = \"all-gather\"").program,
+                 CollectiveKind::reduce_scatter) == Sizes{2 * 2 * 64 * 8 * 64, 2 * 2 * 64 * 8 * 96});
+}
+
 TEST_CASE("cuts that latent attention does not know") {
   TestJob job = job_of(4);
   const auto error = [&](const std::string& keys) {

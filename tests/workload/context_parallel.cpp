@@ -27,6 +27,20 @@ Model grouped(bool causal = true) {
   return model;
 }
 
+/// Eight heads of 16 + 8 numbers of queries and keys, and 16 of values, made of 32 that are compressed.
+Model latent() {
+  Model model = grouped();
+  model.name = "latent";
+  model.position = PositionEmbedding::rotary;
+  model.qkv_bias = false;
+  model.kv_heads = 8;
+  model.head_dim = 24;
+  model.value_dim = 16;
+  model.rotary_dim = 8;
+  model.kv_rank = 32;
+  return model;
+}
+
 /// Of `sequence` tokens in all.
 LayerShape shape_of(std::int64_t sequence, std::int64_t ranks, ContextExchange exchange, std::int64_t rank = 0) {
   LayerShape shape;
@@ -140,8 +154,43 @@ TEST_CASE("context parallelism: the other exchanges move heads, or gather keys a
   CHECK(sent(gathered.gradient_exchange_steps) == 2 * 2 * 2 * keys);  // gathered again, and gradients scattered
 }
 
+TEST_CASE("context parallelism: latent attention exchanges keys and values of all heads, which differ in size") {
+  // 3 x 16 tokens of rank 1 of three: 8 x 24 numbers of K and 8 x 16 of V and of the output, 2 B each.
+  constexpr std::int64_t keys = 3 * 16 * 192 * 2, values = 3 * 16 * 128 * 2, statistics = 3 * 16 * 8 * 4;
+  const OperatorSet ring = core(latent(), shape_of(48, 3, ContextExchange::ring, 1));
+  REQUIRE(ring.exchange_steps.size() == 2);
+  for (const ExchangeStep& step : ring.exchange_steps) CHECK(step.bytes == keys + values);
+  REQUIRE(ring.gradient_exchange_steps.size() == 3);
+  CHECK(ring.gradient_exchange_steps[0].bytes == keys + values);
+  CHECK(ring.gradient_exchange_steps[1].bytes == 2 * (keys + values));
+  CHECK(ring.gradient_exchange_steps[2].bytes == keys + values);
+  CHECK(named(ring.forward, "keys beside values").bytes_read == keys + values);
+  // Outputs have the size of values, and so have their merges; rank 1 sees half of the queries in its last step.
+  CHECK(named(ring.forward, "merged output", 1).bytes_read == 2 * values + 2 * statistics);
+  CHECK(ring.exchange_buffers == 3 * (keys + values) + values * 5 / 2);
+  // Two places for K, V and their gradients, and a gradient of Q, which is as large as K.
+  CHECK(ring.gradient_exchange_buffers == 2 * 2 * (keys + values) + keys);
+  // Gradients of keys, then of values, are put where the first step has none yet.
+  CHECK(named(ring.input_gradient, "key-value gradient", 0).bytes_read == keys);
+  CHECK(named(ring.input_gradient, "key-value gradient", 1).bytes_read == values);
+  // Products of scores have 24 numbers, those with values 16: 2 (24 + 16) FLOP a pair.
+  constexpr std::int64_t pairs = 3 * 8 * 48 * 49 / 2 / 3;
+  CHECK(visible(ring.forward) == pairs);
+  CHECK(total_flops(ring.forward) == 2 * (24 + 16) * pairs);
+  CHECK(total_flops(ring.input_gradient) == 2 * (3 * 24 + 2 * 16) * pairs);
+  const OperatorSet heads = core(latent(), shape_of(48, 2, ContextExchange::all_to_all));
+  constexpr std::int64_t of_two = 3 * 24 * 2;  // B of a number of each token of a rank of two
+  CHECK(sent(heads.exchange_steps) == of_two * (192 + 192 + 128 + 128));  // Q, K, V, and the output back
+  CHECK(sent(heads.gradient_exchange_steps) == of_two * (192 + 192 + 128 + 128));
+  CHECK(heads.exchange_buffers == 2 * of_two * 192);
+  const OperatorSet gathered = core(latent(), shape_of(48, 2, ContextExchange::all_gather));
+  CHECK(sent(gathered.exchange_steps) == 2 * of_two * (192 + 128));               // whole buffers
+  CHECK(sent(gathered.gradient_exchange_steps) == 2 * 2 * of_two * (192 + 128));  // gathered again, gradients scattered
+  CHECK(gathered.exchange_buffers == 2 * of_two * (192 + 128 + 192));
+}
+
 TEST_CASE("context parallelism: a rank keeps its share, and the rest of the layer is that of its tokens") {
-  const Model model = grouped();
+  const Model model = GENERATE(grouped(), latent());
   LayerShape whole = shape_of(48, 1, ContextExchange::ring);
   LayerShape part = whole;
   part.sequence = 12;

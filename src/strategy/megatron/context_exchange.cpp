@@ -81,15 +81,10 @@ class ContextChecker {
                    "model {} has {}, whose states are not handed from rank to rank, allowed: context_parallel = 1",
                    model_.name, mixer);
     for (std::uint32_t kind = 0; kind < workload::layer_kinds(model_); ++kind) {
-      const workload::LayerFields& layer = workload::layer_kind(model_, kind);
-      const bool differ = layer.value_dim > 0 && layer.value_dim != layer.head_dim;
-      const char* what = is_latent(layer)            ? "latent attention"
-                         : layer.attention_chunk > 0 ? "attention in chunks"
-                         : differ                    ? "values of another size than keys"
-                                                     : "";
-      if (*what != '\0')
-        return error("context_parallel", "model {} has {}, which is not exchanged yet, allowed: context_parallel = 1",
-                     model_.name, what);
+      if (workload::layer_kind(model_, kind).attention_chunk > 0)
+        return error("context_parallel",
+                     "model {} has attention in chunks, which is not exchanged yet, allowed: context_parallel = 1",
+                     model_.name);
     }
     if (options_.context_exchange != workload::ContextExchange::ring) return;
     for (std::uint32_t kind = 0; kind < workload::layer_kinds(model_); ++kind) {

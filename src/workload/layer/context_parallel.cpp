@@ -1,6 +1,8 @@
 // What is launched, and when, follows Transformer Engine (transformer_engine/pytorch/attention/dot_product_attention/
 // context_parallel.py, d0067d0d of August 2026): AttnFuncWithCPAndKVP2P, AttnFuncWithCPAndQKVOA2A and
-// AttnFuncWithCPAndKVAllGather, of sequences that lie first ("sbhd"), in 16 bits.
+// AttnFuncWithCPAndKVAllGather, of sequences that lie first ("sbhd"), in 16 bits. Each takes values of another size
+// than keys: latent attention exchanges the keys and values of all heads, which have been made of what is compressed by
+// then.
 #include "context_parallel.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +29,9 @@ class Part {
         ranks_(context.shape.context_parallel),
         rank_(context.shape.context_rank),
         queries_(context.tokens * context.query_width),
-        keys_(context.tokens * context.key_width) {}
+        keys_(context.tokens * context.key_width),
+        values_(context.tokens * context.value_width),
+        outputs_(context.tokens * context.output_width) {}
 
  protected:
   /// Bytes of so many numbers in the activations' datatype.
@@ -61,8 +65,7 @@ class Part {
   const Context& context_;
   OperatorSet& set_;
   std::int64_t ranks_, rank_;
-  std::int64_t queries_;  ///< elements of Q, and of the output
-  std::int64_t keys_;     ///< elements of K, and of V
+  std::int64_t queries_, keys_, values_, outputs_;  ///< elements; those of V and of the output may differ from K's, Q's
 };
 
 /// Keys and values go to the next rank, step by step, and those of the step before are computed with meanwhile. In the
@@ -72,25 +75,25 @@ class Ring : Part {
   Ring(const Context& context, OperatorSet& set) : Part(context, set) {}
 
   void write_forward() {
-    forward(copy("keys beside values", 2 * keys_));
+    forward(copy("keys beside values", keys_ + values_));
     for (std::int64_t step = 0; step < ranks_; ++step) {
       const std::size_t here = set_.forward.size();
       forward(of(step).forward(context_, true));
       merge_statistics(step);
       if (step + 1 < ranks_)
-        set_.exchange_steps.push_back({Kind::to_next, bytes(2 * keys_).value(), here, set_.forward.size()});
+        set_.exchange_steps.push_back({Kind::to_next, bytes(keys_ + values_).value(), here, set_.forward.size()});
     }
     std::int64_t outputs = 0;
     for (std::int64_t step = 0; step < ranks_; ++step) {
       merge_output(step);
-      outputs += queries_ / halves(step);
+      outputs += outputs_ / halves(step);
     }
     // What has come is freed with the last step, and outputs when they are merged.
-    set_.exchange_buffers = bytes(ranks_ * 2 * keys_ + outputs).value();
+    set_.exchange_buffers = bytes(ranks_ * (keys_ + values_) + outputs).value();
   }
 
   void write_backward() {
-    backward(copy("keys and values", 2 * keys_));
+    backward(copy("keys and values", keys_ + values_));
     if (is_causal() && rank_ + 1 < ranks_) backward(stream_statistics(OperatorKind::copy, "second statistics", 1, 2));
     for (std::int64_t step = ranks_ - 1; step >= 0; --step) {
       const std::size_t here = set_.input_gradient.size();
@@ -98,12 +101,12 @@ class Ring : Part {
       add_query_gradient(step);
       // First keys and values alone go round, last their gradients, and both between.
       const bool is_end = step == 0 || step + 1 == ranks_;
-      const std::int64_t sent = bytes((is_end ? 2 : 4) * keys_).value();
+      const std::int64_t sent = bytes((is_end ? 1 : 2) * (keys_ + values_)).value();
       set_.gradient_exchange_steps.push_back({Kind::to_previous, sent, here, set_.input_gradient.size()});
       add_key_gradients(step);
     }
     // Two places for keys, values and their gradients, and a step's gradient of the queries beside the sum.
-    set_.gradient_exchange_buffers = bytes(2 * 4 * keys_ + queries_).value();
+    set_.gradient_exchange_buffers = bytes(2 * 2 * (keys_ + values_) + queries_).value();
   }
 
  private:
@@ -143,7 +146,7 @@ class Ring : Part {
   }
   /// The first output is scaled, and the others are scaled and added to it.
   void merge_output(std::int64_t step) {
-    const std::int64_t elements = queries_ / halves(step);
+    const std::int64_t elements = outputs_ / halves(step);
     Operator op = context_.stream(OperatorKind::fused, "merged output", (step == 0 ? 1 : 2) * elements, elements);
     op.bytes_read += 2 * of(0).statistics() / halves(step);
     forward(op);
@@ -162,8 +165,8 @@ class Ring : Part {
   /// Of keys, and of values.
   void add_key_gradients(std::int64_t step) {
     const bool is_first = step + 1 == ranks_;
-    const std::int64_t elements = tile(step) == Tile::lower ? keys_ / 2 : keys_;
-    for (int i = 0; i < 2; ++i) {
+    for (const std::int64_t all : {keys_, values_}) {
+      const std::int64_t elements = tile(step) == Tile::lower ? all / 2 : all;
       if (is_first) {
         backward(copy("key-value gradient", elements));
       } else if (is_causal() && step == 0 && rank_ == 0) {
@@ -189,34 +192,35 @@ class AllToAll : Part {
       forward(copy((std::string(name) + " in order").c_str(), elements));
     }
     forward(core().forward(context_));
-    forward(copy("output by tokens", queries_));
-    exchange(Kind::all_to_all, queries_);
-    forward(copy("output in order", queries_));
-    set_.exchange_buffers = bytes(2 * queries_).value();  // what is sent and what comes, of the largest
+    forward(copy("output by tokens", outputs_));
+    exchange(Kind::all_to_all, outputs_);
+    forward(copy("output in order", outputs_));
+    set_.exchange_buffers = bytes(2 * largest()).value();  // what is sent and what comes
   }
 
   void write_backward() {
-    backward(copy("output gradient by heads", queries_));
-    exchange_gradient(Kind::all_to_all, queries_);
-    backward(copy("output gradient in order", queries_));
+    backward(copy("output gradient by heads", outputs_));
+    exchange_gradient(Kind::all_to_all, outputs_);
+    backward(copy("output gradient in order", outputs_));
     backward(core().backward(context_));
     for (const auto& [name, elements] : inputs()) {
       backward(copy((std::string(name) + " gradient by tokens").c_str(), elements));
       exchange_gradient(Kind::all_to_all, elements);
       backward(copy((std::string(name) + " gradient in order").c_str(), elements));
     }
-    set_.gradient_exchange_buffers = bytes(2 * queries_).value();
+    set_.gradient_exchange_buffers = bytes(2 * largest()).value();
   }
   /// Bytes kept beside the statistics: the output before it goes back.
-  [[nodiscard]] std::int64_t kept_output() const { return bytes(queries_).value(); }
+  [[nodiscard]] std::int64_t kept_output() const { return bytes(outputs_).value(); }
 
  private:
   struct Input {
     const char* name;
     std::int64_t elements;
   };
+  [[nodiscard]] std::int64_t largest() const { return std::max({queries_, keys_, values_, outputs_}); }
   [[nodiscard]] std::array<Input, 3> inputs() const {
-    return {{{"queries", queries_}, {"keys", keys_}, {"values", keys_}}};
+    return {{{"queries", queries_}, {"keys", keys_}, {"values", values_}}};
   }
   [[nodiscard]] FusedAttention core() const {
     const std::int64_t n = own_tokens() * ranks_;
@@ -238,38 +242,39 @@ class AllGather : Part {
            [&](const Operator& op) { forward(op); });
     for (const std::int64_t piece : pieces()) {
       forward(of(piece).forward(context_));
-      forward(copy("output", queries_ / 2));
+      forward(copy("output", outputs_ / 2));
     }
     // Both are there as they came, and one of them in order.
-    set_.exchange_buffers = bytes(3 * ranks_ * keys_).value();
+    set_.exchange_buffers = bytes(ranks_ * (keys_ + values_ + std::max(keys_, values_))).value();
   }
 
   void write_backward() {
     gather([&](std::int64_t elements) { exchange_gradient(Kind::all_gather, elements); },
            [&](const Operator& op) { backward(op); });
-    for (int i = 0; i < 2; ++i)
-      backward(context_.stream(OperatorKind::elementwise, "cleared gradient", 0, ranks_ * keys_));
+    for (const std::int64_t all : {keys_, values_})
+      backward(context_.stream(OperatorKind::elementwise, "cleared gradient", 0, ranks_ * all));
     std::int64_t seen = 0;
     for (const std::int64_t piece : pieces()) {
       const FusedAttention one = of(piece);
       seen = std::max(seen, one.keys);
       backward(one.backward(context_));
       backward(copy("query gradient", queries_ / 2));
-      for (int i = 0; i < 2; ++i)
-        backward(add("key-value gradient sum", context_.shape.micro_batch * one.keys * context_.key_width));
+      for (const std::int64_t width : {context_.key_width, context_.value_width})
+        backward(add("key-value gradient sum", context_.shape.micro_batch * one.keys * width));
     }
-    for (int i = 0; i < 2; ++i) backward(copy("key-value gradient in order", ranks_ * keys_));
-    for (int i = 0; i < 2; ++i) exchange_gradient(Kind::reduce_scatter, ranks_ * keys_);
+    for (const std::int64_t all : {keys_, values_}) backward(copy("key-value gradient in order", ranks_ * all));
+    for (const std::int64_t all : {keys_, values_}) exchange_gradient(Kind::reduce_scatter, ranks_ * all);
     // Keys and values, the sums of their gradients, and those of a piece.
-    const std::int64_t of_a_piece = 2 * context_.shape.micro_batch * seen * context_.key_width;
-    set_.gradient_exchange_buffers = bytes(4 * ranks_ * keys_ + of_a_piece).value();
+    const std::int64_t of_a_piece = context_.shape.micro_batch * seen * (context_.key_width + context_.value_width);
+    set_.gradient_exchange_buffers = bytes(2 * ranks_ * (keys_ + values_) + of_a_piece).value();
   }
 
  private:
   template <class Exchange, class Run>
   void gather(const Exchange& exchange, const Run& run) const {
-    for (int i = 0; i < 2; ++i) exchange(ranks_ * keys_);
-    for (const char* name : {"keys in order", "values in order"}) run(copy(name, ranks_ * keys_));
+    for (const std::int64_t all : {keys_, values_}) exchange(ranks_ * all);
+    run(copy("keys in order", ranks_ * keys_));
+    run(copy("values in order", ranks_ * values_));
   }
   [[nodiscard]] std::array<std::int64_t, 2> pieces() const { return {rank_, 2 * ranks_ - 1 - rank_}; }
   [[nodiscard]] FusedAttention of(std::int64_t piece) const {
@@ -312,7 +317,7 @@ OperatorSet context_parallel_core(const Context& context) {
   check(context);
   OperatorSet set;
   if (context.training) {
-    set.kept_input = context.element * context.tokens * (context.query_width + 2 * context.key_width);
+    set.kept_input = context.element * context.tokens * context.qkv_width();
     set.kept_inside = 4 * context.tokens * context.shape.heads_per_rank;  // logarithms of sums of exponentials, FP32
     if (core_keeps_output(context)) set.kept_inside += context.element * context.tokens * context.output_width;
   } else {
