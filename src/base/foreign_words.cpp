@@ -130,6 +130,7 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
     {"capacity_factor moe_expert_capacity_factor moe_capacity_factor", "strategy.megatron.capacity_factor", ""},
     {"moe_token_dispatcher* deepep", "strategy.megatron.expert_dispatch",
      "\"copies\", or \"once-a-node\" as DeepEP does; collectives.all_to_all says by which algorithm"},
+    {"moe_shared_expert_overlap shared_expert_overlap", "strategy.megatron.overlap_shared_experts", ""},
     {"moe_grouped_gemm moe_permute_fusion", "", "how a library runs experts; they are grouped products"},
     {"flash_attention flash_attn flash_attn_2 attention_backend sdpa", "workload.flash_attention", ""},
     {"cuda_graph* enforce_eager torch_compile compile", "",

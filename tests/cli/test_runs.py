@@ -118,6 +118,9 @@ class DeterminismOfExperiments(Determinism):
         self.check("mixture.toml", *eight, "--set", "strategy.schedule=dualpipe", on=SOME)
         self.check("mixture.toml", *eight, "--set", "strategy.schedule=zb-h1", "--set", "strategy.recomputed_layers=1", on=SOME)
         self.check("mixture.toml", "--set", "strategy.sequence_parallel=true", "--set", "strategy.expert_tensor=1", on=SOME)
+        beside = ("--set", "model.shared_experts=1", "--set", "strategy.overlap_shared_experts=true")
+        self.check("mixture.toml", *beside, "--set", "strategy.sequence_parallel=true", "--set", "strategy.recomputation=full")
+        self.check("mixture.toml", *beside, *eight, "--set", "strategy.schedule=zb-h1", on=SOME)
 
     def test_sums_amid_a_section_and_predictions_further_ahead(self):
         model = ("--set", "model.query_key_norm=whole-width", "--set", "model.sublayer_norms=output", "--set", "model.prediction_depth=2", "--set", "record.timeline=false")

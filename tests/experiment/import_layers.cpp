@@ -106,11 +106,13 @@ TEST_CASE("dense layers before those with experts, of another width, and shared 
       {{"job.sh",
         with_options("--num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 1024 --moe-layer-freq '([0]*2+[1]*22)' "
                      "--moe-shared-expert-intermediate-size 2048 --moe-router-num-groups 4 --moe-router-group-topk 2 "
-                     "--moe-enable-deepep --expert-model-parallel-size 4 --expert-tensor-parallel-size 1")}},
+                     "--moe-shared-expert-overlap --moe-enable-deepep --expert-model-parallel-size 4 "
+                     "--expert-tensor-parallel-size 1")}},
       on("h100-cluster"));
   CHECK(made.errors == Lines{});
   REQUIRE(made.built != nullptr);
   CHECK(made.value("strategy.expert_dispatch") == "\"once-a-node\"");
+  CHECK(made.value("strategy.overlap_shared_experts") == "true");
   const workload::Model& model = *made.built->model;
   CHECK(model.layer_kinds.at(1).expert_groups == 4);  // and the dense ones have none
   // Of an MLP 3 x 2048 x its width: two layers of 8,192, and 22 of 8 + 2 experts of 1,024 with a router of 2048 x 8.

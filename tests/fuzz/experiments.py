@@ -199,6 +199,11 @@ def megatron(rng, machine):
     if tensor > 1:
         strategy |= {"sequence_parallel": lower(rng), "overlap_tensor_communication": lower(rng)}
     if experts:
+        is_shared = rng.random() < 0.5
+        if is_shared:
+            model += f"shared_experts = {rng.choice([1, 2])}\nshared_gate = {lower(rng)}\n"
+        if is_shared and phase in ("training", "prompt") and "weight_streaming" not in strategy and strategy.get("schedule") not in ('"dualpipe"', '"dualpipe-v"'):
+            strategy["overlap_shared_experts"] = lower(rng)
         workload["expert_products"] = f'"{rng.choice(["grouped", "single"])}"'
         strategy |= {"expert_parallel": rng.choice([size for size in divisors(copies) if size in (1, 2, 4)]), "expert_imbalance": rng.choice([0, 0, 0.3])}
         if tensor > 1 and strategy["sequence_parallel"] == "true" and rng.random() < 0.5:

@@ -63,6 +63,9 @@ struct LayerShape {
   /// MoE: tokens that this rank's experts process for the micro-batch (capacity and imbalance applied);
   /// 0: s b experts_per_token, an even load.
   std::int64_t expert_tokens = 0;
+  /// MoE: shared experts run beside the tokens' way to the others and back. Their tensor ranks then gather what they
+  /// read and sum what they make outside of their products, as activations, and keep the whole input.
+  bool shared_beside = false;
   bool casts_weights = false;    ///< for products, in each forward pass; false: once an iteration, behind the update
   const Stack* stack = nullptr;  ///< null: as Megatron-LM of 2022 does
 };
@@ -217,6 +220,22 @@ void refuse_other_parts(const LayerOperators& layer, const std::vector<LayerPart
 
 /// The sections of one layer. A cut that does not fit the model (heads, MLP width, vocabulary, sequence): InputError.
 [[nodiscard]] LayerOperators transformer_layer(const Model& model, const LayerShape& shape);
+
+/// What the shared experts of a layer run, where they do so by themselves.
+struct SharedExperts {
+  OperatorSet gate;                  ///< of their output, on a rank's own tokens; empty: there is none
+  OperatorSet fc1, activation, fc2;  ///< of all of them together, on whole tokens
+  OperatorSet scale;                 ///< of their output by that gate
+  OperatorSet sum;                   ///< of their output and that of the other experts: forward alone
+};
+/// The experts of a MoE layer with LayerShape::shared_beside: its sections from `router` to `combine`, without what
+/// shared experts do, and that. Both together are the operators of transformer_layer, whose sections count what is
+/// kept.
+struct ApartExperts {
+  LayerOperators routed;
+  SharedExperts shared;
+};
+[[nodiscard]] ApartExperts apart_experts(const Model& model, const LayerShape& shape);
 
 /// Sections of a layer, by their place in layer_sections.
 using LayerSections = std::bitset<LayerOperators::section_count>;

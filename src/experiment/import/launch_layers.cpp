@@ -146,6 +146,8 @@ void read_layer_kinds(const Flags& flags, Draft& draft, config::Diagnostics& dia
     put(draft, "strategy.capacity_factor", std::strtod(capacity->value.c_str(), nullptr), capacity->given);
   put(draft, "model.ffn_hidden", width, width == dense ? "" : "--moe-ffn-hidden-size");
   if (shared > 0) put(draft, "model.shared_experts", shared, "--moe-shared-expert-intermediate-size");
+  if (shared > 0 && is_on(flags, "moe_shared_expert_overlap"))
+    put(draft, "strategy.overlap_shared_experts", true, "--moe-shared-expert-overlap");
   const Flag* every = find(flags, "moe_layer_freq");
   const std::vector<std::string> sequence =
       every == nullptr ? std::vector<std::string>{} : expert_sequence(*every, diagnostics);

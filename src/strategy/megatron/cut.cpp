@@ -49,6 +49,12 @@ std::size_t Cut::piece(std::uint32_t stage, std::uint32_t chunk) const {
   return stages * static_cast<std::size_t>(options.interleave) - 1 - stage;  // the other way, from the last one
 }
 
+bool Cut::runs_shared_beside() const {
+  for (std::uint32_t number = 0; number < layer_kinds(*model); ++number)
+    if (runs_shared_beside(number)) return true;
+  return false;
+}
+
 std::int64_t Cut::sequence() const {
   return phase == Phase::generation ? 1 : workload->sequence / options.context_parallel;
 }
@@ -146,6 +152,7 @@ workload::LayerShape Cut::layer_shape(std::uint32_t number, std::uint32_t expert
   if (is_moe(kind(number))) {
     shape.expert_parallel = options.expert_parallel;
     shape.expert_tensor = options.expert_tensor;
+    shape.shared_beside = options.overlap_shared_experts;
     shape.expert_tokens = expert_tokens(number, expert_rank);
   }
   return shape;

@@ -40,6 +40,7 @@ enum GroupSlot : std::uint32_t {
   column_group,         ///< those of one column: the same tokens
   tensor_gather_group,  ///< of the streams beside products that are cut into chunks
   tensor_scatter_group,
+  shared_tensor_group,  ///< of the stream on which shared experts run beside the others
   group_slots
 };
 
@@ -61,6 +62,8 @@ enum Event : std::uint32_t {
   part_scattered,  ///< of gradients, which other groups of shard_ranks have to be added to
   backward_go,     ///< of a backward pass beside a forward pass
   backward_done,
+  shared_go,    ///< of the next step of shared experts that run beside the others
+  shared_done,  ///< of their pass
   events
 };
 // Loans, and weights on hosts, have slots, channels and events behind these.
@@ -118,6 +121,7 @@ struct Cut {
   std::vector<program::DeviceId> spare;    ///< those that work and take no part
   std::int64_t micro_batches = 1;          ///< of one replica
   std::int64_t fuller_replicas = 1;        ///< replicas with as many, the first ones; the others have one less
+  bool experts_in_turn = false;            ///< shared experts run with the others, whatever overlap_shared_experts says
   bool adds_gradients = false;  ///< of whole units to those of micro-batches before, where units are gathered
   std::vector<program::DeviceId> weight_hosts;  ///< by rank, where weights come from; empty: not from hosts
   /// First layer of each piece of the model, and one number behind them: the model's layers.
@@ -140,6 +144,11 @@ struct Cut {
   [[nodiscard]] std::int64_t context() const { return workload->context(); }
   /// Sums over the tensor ranks belong to kernels at transaction level.
   [[nodiscard]] bool uses_kernels() const { return options.sublayers != "operators" && options.tensor > 1; }
+  /// Shared experts run on a stream of their own, in layers of that kind, or in some.
+  [[nodiscard]] bool runs_shared_beside(std::uint32_t number) const {
+    return options.overlap_shared_experts && !experts_in_turn && kind(number).shared_experts > 0;
+  }
+  [[nodiscard]] bool runs_shared_beside() const;
   /// Linear layers are cut in both dimensions.
   [[nodiscard]] bool is_two_dimensional() const { return options.tensor_rows > 1; }
   /// Products and their collectives run in chunks beside each other.

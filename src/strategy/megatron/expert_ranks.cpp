@@ -28,6 +28,22 @@ class ExpertChecks {
     refuse(options_.expert_imbalance > 0, "expert_imbalance", "0");
     refuse(options_.expert_tensor > 0, "expert_tensor", "0");
     refuse(options_.once_a_node, "expert_dispatch", "\"copies\"");
+    refuse(options_.overlap_shared_experts, "overlap_shared_experts", "false");
+  }
+
+  /// Where those that every token takes run on a stream of their own.
+  void of_shared(const Cut& cut) {
+    if (!options_.overlap_shared_experts) return;
+    const auto refuse = [&](const std::string& what) {
+      error("overlap_shared_experts", "{}: overlap_shared_experts = false", what);
+    };
+    if (!cut.runs_shared_beside()) refuse(fmt::format("model {} has no shared experts", model_.name));
+    if (cut.workload->generates()) refuse("generation runs all experts on one stream");
+    if (options_.streams_weights()) refuse("with weight_streaming micro-batches pass layer by layer, on one stream");
+    if (cut.goes_both_ways())
+      refuse(fmt::format("schedule \"{}\" has two streams, whose all-to-alls run beside each other's computing",
+                         options_.schedule));
+    if (cut.uses_kernels()) refuse(fmt::format("sublayers = \"{}\" has kernels of one stream", options_.sublayers));
   }
 
   /// Where tokens cross once a node; expects a cut whose ranks fit.
@@ -120,6 +136,7 @@ std::vector<double> drawn_load(const Options& options, std::uint64_t seed) {
 void read_experts(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics) {
   ExpertChecks checks(table, cut, diagnostics);
   if (!has_experts(*job.model)) return checks.of_dense_model();
+  checks.of_shared(cut);
   const std::size_t before = diagnostics.errors().size();
   checks.of_ranks();
   // As many devices as the cut has were found by then, or there is an error already.

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <numeric>
+#include <optional>
 
 #include "context_exchange.hpp"
 #include "experts.hpp"
@@ -40,6 +41,7 @@ struct Style {
   bool has_chunks = false;                            ///< products run beside their collectives
   bool in_rows = false;                               ///< linear layers are cut over rows and columns of ranks
   Activity exchange = Activity::other_communication;  ///< of context ranks
+  const workload::ApartExperts* experts = nullptr;    ///< where shared experts run beside the others
 };
 
 /// Of one function for operators of a section, or for a section over rows and columns, all three.
@@ -111,11 +113,13 @@ std::vector<Part> parts_of(const LayerOperators& layer, const workload::LayerFie
   if (!kind.mlp) return done();
   plain(&LayerOperators::mlp_norm);
   if (is_moe(kind)) {
+    const ExpertLayer experts{kind, style.experts == nullptr ? layer : style.experts->routed,
+                              style.experts == nullptr ? nullptr : &style.experts->shared};
     add(&LayerOperators::router, &LayerOperators::combine,
-        [&](Writer& writer, Activity activity) { experts_forward(writer, kind, layer, activity); },
-        {[&](Writer& writer) { experts_backward(writer, kind, layer); },
-         [&](Writer& writer) { experts_input_gradient(writer, kind, layer); },
-         [&](Writer& writer) { experts_weight_gradient(writer, kind, layer); }});
+        [experts](Writer& writer, Activity activity) { experts_forward(writer, experts, activity); },
+        {[experts](Writer& writer) { experts_backward(writer, experts); },
+         [experts](Writer& writer) { experts_input_gradient(writer, experts); },
+         [experts](Writer& writer) { experts_weight_gradient(writer, experts); }});
   } else {
     column(&LayerOperators::fc1);
     plain(&LayerOperators::activation);
@@ -262,8 +266,12 @@ LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey&
   const bool in_group = key.repeat == Repeat::group_first || key.repeat == Repeat::group_next;
   // All of a layer in a group is there again when its backward pass begins.
   const workload::Recomputed recomputed = cut.repeated(key.stage, key.repeat);
-  const LayerPasses passes(layer, cut, key.kind, in_group ? workload::Recomputed{} : recomputed,
-                           style_of(program, cut));
+  std::optional<workload::ApartExperts> experts;
+  if (cut.runs_shared_beside(key.kind))
+    experts = workload::apart_experts(*cut.model, cut.layer_shape(key.kind, key.expert_rank, key.keys));
+  Style style = style_of(program, cut);
+  if (experts) style.experts = &*experts;
+  const LayerPasses passes(layer, cut, key.kind, in_group ? workload::Recomputed{} : recomputed, style);
   const KeptBytes by_section = kept_of_layer(layer, recomputed, key.repeat);
   const std::int64_t kept = std::accumulate(by_section.begin(), by_section.end(), std::int64_t{0});
   Writer forward(program, cut, name + " forward");

@@ -103,6 +103,7 @@ void add_groups(const Cut& cut, program::Program& program) {
   };
   bind_dispatch(expert_rail_group, expert_node_group);
   if (cut.goes_both_ways()) bind_dispatch(expert_rail_beside_group, expert_node_beside_group);
+  if (cut.runs_shared_beside()) grouping.bind(shared_tensor_group, tensor);
   if (cut.is_two_dimensional()) {
     const std::int64_t columns = t / options.tensor_rows;
     grouping.bind(row_group, [&](const Place& at) { return tensor(at) * t + at.tensor / columns; });

@@ -219,6 +219,7 @@ std::vector<Declared> all_keys() {
           number<&O::expert_parallel>("expert_parallel", expert_parallels),
           number<&O::expert_tensor>("expert_tensor", expert_tensors),
           fixed<&O::once_a_node>("expert_dispatch"),
+          fixed<&O::overlap_shared_experts>("overlap_shared_experts"),
           std::move(sections)};
 }
 

@@ -290,6 +290,11 @@ void add_experts(config::Schema<Options>& s) {
        "at the same place, and on to each device there that has one (node-limited routing, DeepEP)")
       .otherwise("copies")
       .may_be_open();
+  s.boolean("overlap_shared_experts", &Options::overlap_shared_experts,
+            "MoE: shared experts run on a stream of their own, the first half beside the tokens' way to the other "
+            "experts and the second half beside their way back (Megatron Core's moe_shared_expert_overlap)")
+      .otherwise("false")
+      .may_be_open();
   s.number("capacity_factor", &Options::capacity_factor,
            "MoE: a rank takes at most this many times the mean number of tokens and drops the rest; 0: no limit")
       .at_least("0")

@@ -170,10 +170,12 @@ class Profiler {
   std::vector<program::BlockId> beside_products_;
 };
 
-/// Nothing of it runs again, is lent, or is bound to ways: the profile is of what could be.
+/// Nothing of it runs again, is lent, or is bound to ways: the profile is of what could be. Shared experts are beside
+/// nobody: it knows no computing beside computing.
 Cut bare(Cut cut) {
   cut.recomputed.assign(cut.recomputed.size(), {});
   cut.recomputed_layers.assign(cut.recomputed_layers.size(), 0);
+  cut.experts_in_turn = true;
   cut.loans.clear();
   cut.ways.clear();
   cut.options.unused_first = false;

@@ -67,7 +67,7 @@ SameCuts::Key SameCuts::key(const Cut& cut) {
            static_cast<int>(o.data_sharding), static_cast<int>(reduces && o.distributed_optimizer),
            static_cast<int>(reduces && o.overlap_gradient_reduction), static_cast<int>(o.context_exchange),
            static_cast<int>(o.reshard_after_forward), static_cast<int>(o.overlap_parameter_gathering),
-           static_cast<int>(o.once_a_node)},
+           static_cast<int>(o.once_a_node), static_cast<int>(o.overlap_shared_experts)},
           std::move(again)};
 }
 

@@ -139,27 +139,26 @@ program::BlockId StageBlocks::backward_beside(const ChunkPlace& at) {
 
 void StageBlocks::write_backward(Writer& writer, const ChunkPlace& at, program::BlockId LayerBlocks::*part,
                                  bool announce) {
-  const std::vector<LayerRun> layers = runs(at);
   const bool is_first = part != &LayerBlocks::weight_gradient;  // of what a backward pass does
-  for (auto run = layers.rbegin(); run != layers.rend(); ++run) {
-    if (is_first && is_last_of_group(layers, run))
-      write_group(writer, at, run,
-                  part == &LayerBlocks::backward_beside ? &LayerBlocks::again_beside : &LayerBlocks::again);
-    const program::BlockId once = layer(at, *run).*part;
-    if (!announce) {
-      writer.builder().call(once, run->layers);
-      continue;
-    }
-    for (std::uint32_t i = 0; i < run->layers; ++i) writer.builder().call(once).signal(gradients_ready);
-  }
+  const auto again = part == &LayerBlocks::backward_beside ? &LayerBlocks::again_beside : &LayerBlocks::again;
+  for_each_backward(at, [&](const LayerRun& run, bool is_again) {
+    if (is_again && !is_first) return;
+    const program::BlockId once = layer(at, run).*(is_again ? again : part);
+    if (!announce || is_again) return static_cast<void>(writer.builder().call(once, run.layers));
+    for (std::uint32_t i = 0; i < run.layers; ++i) writer.builder().call(once).signal(gradients_ready);
+  });
 }
 
-void StageBlocks::write_group(Writer& writer, const ChunkPlace& at, std::vector<LayerRun>::const_reverse_iterator last,
-                              program::BlockId LayerBlocks::*again) {
-  auto first = last;
-  while (first->repeat == Repeat::group_next) ++first;
-  for (auto run = first.base() - 1; run != last.base(); ++run)
-    writer.builder().call(layer(at, *run).*again, run->layers);
+void StageBlocks::for_each_backward(const ChunkPlace& at, const std::function<void(const LayerRun&, bool)>& act) const {
+  const std::vector<LayerRun> layers = runs(at);
+  for (auto run = layers.rbegin(); run != layers.rend(); ++run) {
+    if (is_last_of_group(layers, run)) {
+      auto first = run;
+      while (first->repeat == Repeat::group_next) ++first;
+      for (auto again = first.base() - 1; again != run.base(); ++again) act(*again, true);
+    }
+    act(*run, false);
+  }
 }
 
 program::BlockId StageBlocks::input_gradient(const ChunkPlace& at) {

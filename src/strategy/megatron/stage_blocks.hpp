@@ -1,6 +1,7 @@
 // The blocks that the stages of a pipeline are made of, each made once and shared by all devices that need it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -56,6 +57,9 @@ class StageBlocks {
   [[nodiscard]] std::uint32_t load_class(std::uint32_t expert_rank) const;
   [[nodiscard]] const Cut& cut() const { return cut_; }
   [[nodiscard]] std::vector<LayerRun> runs(const ChunkPlace& at) const;
+  /// Calls act(run, false) for each run of a chunk in the order of its backward pass, and before that of the last run
+  /// of a group act(run, true) for those of the group, which run again.
+  void for_each_backward(const ChunkPlace& at, const std::function<void(const LayerRun&, bool)>& act) const;
   [[nodiscard]] bool has_embedding(const ChunkPlace& at) const { return cut_.has_embedding(at.stage, at.chunk); }
   [[nodiscard]] bool has_head(const ChunkPlace& at) const { return cut_.has_head(at.stage, at.chunk); }
 
@@ -67,9 +71,6 @@ class StageBlocks {
   void write_backward(Writer& writer, const ChunkPlace& at, program::BlockId LayerBlocks::*part, bool announce);
   /// All modules of a chunk, one after another.
   void write_predictions(Writer& writer, const ChunkPlace& at, program::BlockId EdgeBlocks::*part, bool announce);
-  /// What the layers of a group run again before the backward pass of its last run.
-  void write_group(Writer& writer, const ChunkPlace& at, std::vector<LayerRun>::const_reverse_iterator last,
-                   program::BlockId LayerBlocks::*again);
   [[nodiscard]] LayerKey layer_key(const ChunkPlace& at, const LayerRun& run, std::int64_t keys) const;
   /// So do stages that run the same sections again.
   [[nodiscard]] std::uint32_t recomputation_class(std::uint32_t stage) const;

@@ -8,6 +8,7 @@
 #include "parallel_linear.hpp"
 #include "parameter_gathering.hpp"
 #include "sharding_stream.hpp"
+#include "shared_stream.hpp"
 #include "streaming.hpp"
 #include "tessera/program/stage_passes.hpp"
 #include "update.hpp"
@@ -180,6 +181,7 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
                      [&](const auto& loan) { program::write_end_of_room(main.builder(), loan); });
   std::vector<program::BlockId> streams = {main.builder().done()};
   if (cut.goes_both_ways()) streams.push_back(backward_stream(program, blocks, at, actions));
+  if (has_shared_experts_beside(blocks, stage)) streams.push_back(shared_stream(program, blocks, stage, actions));
   if (has_beside_stream(cut))
     streams.push_back(beside_stream(program, cut, blocks, {stage, at.micro_batches}, actions));
   if (cut.uses_user_buffers()) user_buffers::add_streams(program, cut, blocks, stage, at.micro_batches, streams);

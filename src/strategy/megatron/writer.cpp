@@ -15,6 +15,7 @@ std::int64_t Writer::members(GroupSlot group) const {
     case tensor_beside_group:
     case tensor_gather_group:
     case tensor_scatter_group:
+    case shared_tensor_group:
       return options.tensor;
     case context_group:
       return options.context_parallel;
@@ -54,7 +55,8 @@ std::int64_t Writer::members(GroupSlot group) const {
 }
 
 GroupSlot Writer::own(GroupSlot group) const {
-  if (!is_beside_) return group;
+  if (stream_ == Stream::main) return group;
+  if (stream_ == Stream::shared_experts) return group == tensor_group ? shared_tensor_group : group;
   switch (group) {
     case tensor_group:
       return tensor_beside_group;

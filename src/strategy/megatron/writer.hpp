@@ -33,7 +33,9 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
 
   /// From here on it writes for the stream of backward passes beside forward passes, whose groups are its own.
-  void beside_main() { is_beside_ = true; }
+  void beside_main() { stream_ = Stream::backward; }
+  /// Or for that of shared experts beside the others.
+  void for_shared_experts() { stream_ = Stream::shared_experts; }
 
   void run(const std::vector<workload::Operator>& operators, Activity activity);
   /// Nothing when the group has one member. `bytes`: as in program::Collective, rounded up to whole elements.
@@ -68,7 +70,7 @@ class Writer {
   const Cut& cut_;
   std::optional<program::BlockBuilder> own_;
   program::BlockBuilder& builder_;
-  bool is_beside_ = false;
+  enum class Stream : std::uint8_t { main, backward, shared_experts } stream_ = Stream::main;
 };
 
 }  // namespace tessera::strategy::megatron

@@ -24,6 +24,9 @@ struct Linear {
   bool shares_input = false;  ///< with a linear layer before it, for which it is gathered
 };
 
+/// Of a MoE layer.
+enum class Experts : std::uint8_t { all, routed, shared };
+
 /// The shape with its defaults filled in (heads, context, expert tokens) and its sizes on this rank.
 /// A cut that does not fit the model: InputError.
 struct Context {
@@ -47,10 +50,11 @@ struct Context {
   std::int64_t shared_width;   ///< those of all shared experts together
   std::int64_t local_experts;  ///< 0 when the layer is dense
   bool training;
-  bool dropout;            ///< dropout layers run
-  bool attention_dropout;  ///< the one of the attention's probabilities does
-  bool rotary;             ///< positions turn queries and keys
-  bool has_low_products;   ///< operands of linear layers' products have a datatype of their own
+  bool dropout;                    ///< dropout layers run
+  bool attention_dropout;          ///< the one of the attention's probabilities does
+  bool rotary;                     ///< positions turn queries and keys
+  bool has_low_products;           ///< operands of linear layers' products have a datatype of their own
+  Experts experts = Experts::all;  ///< whose operators are wanted
 
   /// Attention and MLP read one norm, which is gathered once.
   [[nodiscard]] bool shares_norm() const { return layer.parallel_block == ParallelBlock::one_norm; }
@@ -142,7 +146,10 @@ void add_expansion(const Context& context, OperatorSet& set);
 void add_dense_mlp(const Context& context, LayerOperators& layer);
 /// Attention and MLP side by side, each of which is there already.
 void join_parallel(const Context& context, LayerOperators& layer);
-/// Router, dispatch, the local experts, combine.
+/// Router, dispatch, the local experts, combine; shared experts as well.
 void add_experts(const Context& context, LayerOperators& layer);
+/// The same without what shared experts do, and that alone.
+void add_routed(const Context& context, LayerOperators& layer);
+void add_shared_experts(const Context& context, SharedExperts& shared);
 
 }  // namespace tessera::workload::layer

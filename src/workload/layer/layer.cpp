@@ -107,6 +107,22 @@ LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
   return result;
 }
 
+ApartExperts apart_experts(const Model& model, const LayerShape& shape) {
+  layer::Context context(model, shape);
+  ApartExperts experts;
+  context.experts = layer::Experts::routed;
+  layer::add_routed(context, experts.routed);
+  for (std::size_t i = place_of(&LayerOperators::router); i <= place_of(&LayerOperators::combine); ++i)
+    layer::add_operations(context, section_names[i], experts.routed.*layer_sections[i]);
+  context.experts = layer::Experts::shared;
+  SharedExperts& shared = experts.shared;
+  layer::add_shared_experts(context, shared);
+  layer::add_operations(context, "fc1", shared.fc1);
+  layer::add_operations(context, "activation", shared.activation);
+  layer::add_operations(context, "fc2", shared.fc2);
+  return experts;
+}
+
 Recomputed recomputed_by(Recomputation recomputation) {
   Recomputed found;
   if (recomputation == Recomputation::full) found.again.set();

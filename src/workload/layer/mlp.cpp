@@ -19,7 +19,12 @@ struct Mlp {
   std::int64_t rows = 0;             ///< tokens of one expert
   std::int64_t width = 0;            ///< columns on this rank
   std::vector<Linear> readers = {};  ///< linear layers of earlier sections that read its input
-  bool is_routed = false;            ///< experts have their tokens gathered apart
+  bool is_gathered_apart = false;    ///< its products have what they read whole, and sum nothing
+};
+
+/// The sections that it fills.
+struct MlpSections {
+  OperatorSet &fc1, &activation, &fc2;
 };
 
 void add_activation(const Context& context, const Mlp& mlp, OperatorSet& set) {
@@ -35,7 +40,7 @@ void add_activation(const Context& context, const Mlp& mlp, OperatorSet& set) {
 }
 
 Linear of_mlp(Linear linear, const Mlp& mlp) {
-  if (mlp.is_routed) linear.gathered = Linear::Gathered::nothing;
+  if (mlp.is_gathered_apart) linear.gathered = Linear::Gathered::nothing;
   return linear;
 }
 
@@ -68,7 +73,7 @@ void add_first_linears(const Context& context, const Mlp& mlp, OperatorSet& set)
   set.input_gradients = 2;
 }
 
-void add_mlp(const Context& context, const Mlp& mlp, LayerOperators& layer) {
+void add_mlp(const Context& context, const Mlp& mlp, const MlpSections& layer) {
   add_first_linears(context, mlp, layer.fc1);
   add_activation(context, mlp, layer.activation);
   const Linear last = of_mlp(context.row_linear(mlp.prefix + "fc2", mlp.batch, mlp.rows, mlp.width), mlp);
@@ -100,19 +105,37 @@ OperatorSet router_section(const Context& context) {
   return set;
 }
 
+/// Where the operators of shared experts go.
+struct SharedSections {
+  OperatorSet& gate;
+  MlpSections mlp;
+  OperatorSet &scale, &sum;
+};
+
 /// What shared experts make, weighted by a gate of its own where it has one, joins what the others make.
-void add_shared_sum(const Context& context, LayerOperators& layer) {
+void add_shared_sum(const Context& context, const SharedSections& into) {
   const std::int64_t h = context.model.hidden, elements = context.tokens_cut * h;
   if (context.layer.shared_gate) {
-    add_linear(context, {"shared gate", 1, context.tokens_cut, h, 1, Linear::Gathered::nothing, false}, layer.router);
-    layer.combine.forward.push_back(context.stream(OperatorKind::elementwise, "shared scale", elements, elements));
+    add_linear(context, {"shared gate", 1, context.tokens_cut, h, 1, Linear::Gathered::nothing, false}, into.gate);
+    into.scale.forward.push_back(context.stream(OperatorKind::elementwise, "shared scale", elements, elements));
     if (context.training) {
-      layer.combine.input_gradient.push_back(
+      into.scale.input_gradient.push_back(
           context.stream(OperatorKind::elementwise, "shared scale dgrad", 2 * elements, elements));
-      layer.combine.kept_input += context.element * elements;
+      into.scale.kept_input += context.element * elements;
     }
   }
-  layer.combine.forward.push_back(context.stream(OperatorKind::elementwise, "shared sum", 2 * elements, elements));
+  into.sum.forward.push_back(context.stream(OperatorKind::elementwise, "shared sum", 2 * elements, elements));
+}
+
+/// Beside the others its input is another tensor than that of the router where that is gathered (Megatron core,
+/// shared_experts.py, which hands its linear layers what it has gathered).
+void add_shared(const Context& context, const SharedSections& into) {
+  Mlp mlp{"shared ", 1, context.tokens, context.shared_width, {}, context.shape.shared_beside};
+  const bool is_copy = mlp.is_gathered_apart && context.shape.sequence_parallel && context.shape.tensor > 1;
+  if (!is_copy) mlp.readers = {router_linear(context)};
+  add_mlp(context, mlp, into.mlp);
+  if (!mlp.is_gathered_apart) into.mlp.fc1.gathered_element = into.mlp.fc2.gathered_element = gathered_element(context);
+  add_shared_sum(context, into);
 }
 
 /// As the experts' operators are made.
@@ -183,24 +206,25 @@ OperatorSet combine_section(const Context& context) {
 std::int64_t mlp_elements(const Context& context) {
   if (!is_moe(context.layer)) return context.tokens * context.mlp_width;
   const auto [active, rows] = ActiveExperts(context);
-  return active * rows * context.expert_width + context.tokens * context.shared_width;
+  const std::int64_t routed = active * rows * context.expert_width, shared = context.tokens * context.shared_width;
+  return (context.experts != Experts::shared ? routed : 0) + (context.experts != Experts::routed ? shared : 0);
 }
 
 void add_dense_mlp(const Context& context, LayerOperators& layer) {
   Mlp mlp{"", 1, context.tokens, context.mlp_width};
   if (context.shares_norm()) mlp.readers = {qkv_linear(context)};
-  add_mlp(context, mlp, layer);
+  add_mlp(context, mlp, {layer.fc1, layer.activation, layer.fc2});
   layer.fc1.whole_input = layer.fc2.summed_output = context.model.hidden;
   layer.fc1.gathered_element = layer.fc2.gathered_element = gathered_element(context);
 }
 
-void add_experts(const Context& context, LayerOperators& layer) {
+void add_routed(const Context& context, LayerOperators& layer) {
   const Context experts(context.model, shape_of_experts(context.shape));
   layer.router = router_section(context);
   layer.dispatch = dispatch_section(context);
   layer.combine = combine_section(context);
   const auto [active, rows] = ActiveExperts(context);
-  add_mlp(experts, {"expert ", active, rows, experts.expert_width, {}, true}, layer);
+  add_mlp(experts, {"expert ", active, rows, experts.expert_width, {}, true}, {layer.fc1, layer.activation, layer.fc2});
   if (context.stack.single_experts) {
     if (active > most_single_experts)
       throw KeyError("workload.expert_products", fmt::format("\"single\" of {} experts on a device, allowed: up to {}",
@@ -208,11 +232,16 @@ void add_experts(const Context& context, LayerOperators& layer) {
     split_products(layer.fc1);
     split_products(layer.fc2);
   }
-  if (context.layer.shared_experts > 0) {
-    add_mlp(context, {"shared ", 1, context.tokens, context.shared_width, {router_linear(context)}}, layer);
-    layer.fc1.gathered_element = layer.fc2.gathered_element = gathered_element(context);
-    add_shared_sum(context, layer);
-  }
+}
+
+void add_experts(const Context& context, LayerOperators& layer) {
+  add_routed(context, layer);
+  if (context.layer.shared_experts == 0) return;
+  add_shared(context, {layer.router, {layer.fc1, layer.activation, layer.fc2}, layer.combine, layer.combine});
+}
+
+void add_shared_experts(const Context& context, SharedExperts& shared) {
+  add_shared(context, {shared.gate, {shared.fc1, shared.activation, shared.fc2}, shared.scale, shared.sum});
 }
 
 }  // namespace tessera::workload::layer

@@ -102,6 +102,8 @@ void add_operation(const Context& context, const AddedOperation& operation, Oper
     if (!leave_out(operation.replaces, set.forward, set.exchange_steps)) return;
     leave_out(operation.replaces + " dgrad", set.input_gradient, set.gradient_exchange_steps);
   }
+  // Other tensors than what an MLP makes inside are the layer's, or those of the other experts.
+  if (context.experts == Experts::shared && operation.width != "mlp") return;
   const std::vector<Operator> forward = kernels(context, operation, "", operation.forward, operation.forward_kernels);
   set.forward.insert(set.forward.end(), forward.begin(), forward.end());
   if (!context.training) return;

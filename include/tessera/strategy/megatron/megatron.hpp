@@ -124,11 +124,12 @@ struct Options {
   std::int64_t expert_parallel = 1;
   std::int64_t expert_tensor = 0;  ///< tensor-parallel ranks over which each expert is cut; 0: all
   bool once_a_node = false;        ///< expert_dispatch: a token crosses once to each node with an expert of its own
-  double capacity_factor = 0.0;    ///< MoE: most tokens of an expert-parallel rank, over the mean; 0: no limit
-  double expert_imbalance = 0.0;   ///< MoE: largest deviation of a rank's load from the mean, as a share of the mean
-  bool pad_heads = false;          ///< uneven_heads = "pad": each rank carries ceil(heads / t)
-  bool pad_width = false;          ///< uneven_width = "pad": each rank carries ceil(width / t) columns of an MLP
-  bool whole_attention = false;    ///< attention = "whole": each tensor rank computes the attention core of all heads
+  bool overlap_shared_experts = false;  ///< on a stream of their own, beside the tokens' way to the others and back
+  double capacity_factor = 0.0;         ///< MoE: most tokens of an expert-parallel rank, over the mean; 0: no limit
+  double expert_imbalance = 0.0;  ///< MoE: largest deviation of a rank's load from the mean, as a share of the mean
+  bool pad_heads = false;         ///< uneven_heads = "pad": each rank carries ceil(heads / t)
+  bool pad_width = false;         ///< uneven_width = "pad": each rank carries ceil(width / t) columns of an MLP
+  bool whole_attention = false;   ///< attention = "whole": each tensor rank computes the attention core of all heads
   std::string sublayers = "operators";  ///< or a configuration of strategy "t3": GEMMs that are summed over the tensor
                                         ///< ranks, with their collectives, at transaction level
 
