@@ -19,8 +19,12 @@ workload::Graph model_graph(const std::string& model, std::int64_t sequence,
   const config::Table& table = *completed->find("model")->table();
   if (const config::Value* graph = table.find("graph"); graph != nullptr && graph->table() != nullptr)
     return workload::read_graph(*graph->table(), diagnostics);
-  const workload::Model read = workload::read_model(table, diagnostics);
+  workload::Model read = workload::read_model(table, diagnostics);
   if (!diagnostics.ok()) return {};
+  if (has_vision(read)) {
+    read.name += " without its vision tower";
+    read.vision = {};
+  }
   workload::LayerShape shape;
   shape.sequence = sequence > 0 ? sequence : read.max_positions > 0 ? read.max_positions : usual_sequence;
   shape.phase = workload::Phase::prompt;

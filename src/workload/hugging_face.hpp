@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -39,10 +40,13 @@ class HuggingFaceConfig {
   std::vector<std::int64_t> integers_or(const std::string& key);
   /// true or false, or a number that is not 0 or is.
   bool truth_or(const std::string& key, bool fallback);
-  /// A key that is not there counts as that.
+  /// A key that is not there counts as that; one that is null as `value` too.
   void otherwise(const std::string& key, std::int64_t value);
   /// A part of the model that is not modelled: warns of it.
   void leave_out(const std::string& key, const std::string& what);
+  /// Reads the configuration that this one has within it, under a key, as one of its own; then goes on with this one.
+  /// Fields that `act` asks for have the key's `field` before their names: "vision.heads". False, and an error: none.
+  bool within(const std::string& key, const std::string& field, const std::function<void()>& act);
   /// From here on the configuration is the one that this one has within it, under a key. False, and an error: none.
   bool enter(const std::string& key);
   /// A key with code of its own ("auto_map") is accepted where that is this class, which was published before
@@ -59,8 +63,13 @@ class HuggingFaceConfig {
 
   /// Keys that change neither work nor memory.
   void ignore(std::initializer_list<const char*> keys);
+  /// All keys of the configuration, of which there is nothing more to say.
+  void ignore_all();
   /// Keys that change the computation and are not modelled: absent, null, false, 0 or empty, or an error.
   void must_be_off(std::initializer_list<const char*> keys);
+  /// A key whose value was read, and found of no use, for the field of that name.
+  void report(const std::string& key, const std::string& what);
+  void warn(const std::string& key, const std::string& what);
   /// A key with one value that is modelled.
   void must_be(const std::string& key, const std::string& text);
   /// Reports a key's value as not modelled.
@@ -68,6 +77,8 @@ class HuggingFaceConfig {
 
   /// Warns of each key that no family asked for.
   void warn_of_the_rest();
+  /// The text under a key of the object that stands under `key`; empty where there is none.
+  [[nodiscard]] std::string text_within(const std::string& key, const std::string& inner) const;
   [[nodiscard]] FieldOrigin origin(const std::string& path) const;
   [[nodiscard]] config::Location where(const std::string& key) const;
 

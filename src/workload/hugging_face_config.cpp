@@ -46,7 +46,24 @@ struct HuggingFaceConfig::State {
   nlohmann::json content;  ///< the configuration, or the one within it that is read
   std::map<std::string, KeyPosition> positions;
   std::set<std::string> known;
-  std::map<std::string, std::string> origins;  ///< field of Model -> key
+  std::string field_of;                        ///< before the names of fields: "vision."
+  std::map<std::string, FieldOrigin> origins;  ///< by field of Model
+
+  /// The configuration under a key of this one is read from here on.
+  bool go_into(const std::string& key) {
+    const nlohmann::json* inner = take(key);
+    if (inner == nullptr || !inner->is_object()) {
+      diagnostics.error(where(key), fmt::format("\"{}\": expected an object, {{...}}", key));
+      return false;
+    }
+    content = nlohmann::json(*inner);
+    positions = key_positions(text, key);
+    for (const auto& [again, at] : repeated_keys(text, key))
+      diagnostics.error({file, at.line, at.column}, fmt::format("the key \"{}\" is given twice", again));
+    known.clear();
+    return true;
+  }
+  void set_origin(const std::string& field, const std::string& key) { origins[field_of + field] = {key, where(key)}; }
 };
 
 namespace {
@@ -109,12 +126,12 @@ std::int64_t HuggingFaceConfig::integer_or(const std::string& field, const std::
                                            std::int64_t fallback, std::int64_t least) {
   std::int64_t result = fallback;
   bool found = false;
-  state_->origins[field] = keys.front();
+  state_->set_origin(field, keys.front());
   for (const std::string& key : keys) {
     const nlohmann::json* value = state_->take(key);
     if (value == nullptr || found) continue;
     found = true;
-    state_->origins[field] = key;
+    state_->set_origin(field, key);
     const bool fits = value->is_number_integer() && *value >= least && *value <= 1'000'000'000;
     if (fits) {
       result = value->get<std::int64_t>();
@@ -154,11 +171,11 @@ std::string HuggingFaceConfig::text_or(const std::string& key, const std::string
 double HuggingFaceConfig::number_or(const std::string& field, const std::vector<std::string>& keys, double fallback,
                                     double most) {
   double result = fallback;
-  state_->origins[field] = keys.front();
+  state_->set_origin(field, keys.front());
   for (const std::string& key : keys) {
     const nlohmann::json* value = state_->take(key);
     if (value == nullptr) continue;
-    state_->origins[field] = key;
+    state_->set_origin(field, key);
     const bool fits = value->is_number() && value->get<double>() >= 0 && value->get<double>() <= most;
     if (fits) return value->get<double>();
     state_->wrong_type(key, *value, fmt::format("a number from 0 to {}", most));
@@ -212,19 +229,31 @@ void HuggingFaceConfig::leave_out(const std::string& key, const std::string& wha
 }
 
 bool HuggingFaceConfig::enter(const std::string& key) {
-  const nlohmann::json* inner = state_->take(key);
-  if (inner == nullptr || !inner->is_object()) {
-    state_->diagnostics.error(where(key), fmt::format("\"{}\": expected an object, {{...}}", key));
-    return false;
-  }
+  refuse_other_code();
+  state_->known.insert(key);
+  warn_of_the_rest();
+  if (!state_->go_into(key)) return false;
+  read_common(*this);
+  return true;
+}
+
+bool HuggingFaceConfig::within(const std::string& key, const std::string& field, const std::function<void()>& act) {
+  const config::Location at = where(key);
+  const nlohmann::json content = state_->content;
+  const auto positions = state_->positions;
+  auto known = state_->known;
+  known.insert(key);
+  if (!state_->go_into(key)) return false;
+  state_->origins[field] = {key, at};
+  state_->field_of = field + ".";
+  read_common(*this);
+  act();
   refuse_other_code();
   warn_of_the_rest();
-  state_->content = nlohmann::json(*inner);
-  state_->positions = key_positions(state_->text, key);
-  for (const auto& [again, at] : repeated_keys(state_->text, key))
-    state_->diagnostics.error({state_->file, at.line, at.column}, fmt::format("the key \"{}\" is given twice", again));
-  state_->known.clear();
-  read_common(*this);
+  state_->field_of.clear();
+  state_->content = content;
+  state_->positions = positions;
+  state_->known = known;
   return true;
 }
 
@@ -260,6 +289,10 @@ void HuggingFaceConfig::ignore(std::initializer_list<const char*> keys) {
   state_->known.insert(keys.begin(), keys.end());
 }
 
+void HuggingFaceConfig::ignore_all() {
+  for (const auto& item : state_->content.items()) state_->known.insert(item.key());
+}
+
 void HuggingFaceConfig::refuse(const std::string& key, const std::string& allowed) {
   const auto found = state_->content.find(key);
   const std::string value = found == state_->content.end() ? "null" : found->dump();
@@ -274,6 +307,21 @@ void HuggingFaceConfig::must_be_off(std::initializer_list<const char*> keys) {
     if (value == nullptr || is_off(*value)) continue;
     refuse(key, value->is_boolean() ? "false" : value->is_number() ? "null or 0" : "null");
   }
+}
+
+void HuggingFaceConfig::report(const std::string& key, const std::string& what) {
+  state_->diagnostics.error(where(key), fmt::format("\"{}\": {}", key, what));
+}
+
+void HuggingFaceConfig::warn(const std::string& key, const std::string& what) {
+  state_->diagnostics.warn(where(key), fmt::format("\"{}\": {}", key, what));
+}
+
+std::string HuggingFaceConfig::text_within(const std::string& key, const std::string& inner) const {
+  const auto found = state_->content.find(key);
+  if (found == state_->content.end() || !found->is_object()) return {};
+  const auto value = found->find(inner);
+  return value != found->end() && value->is_string() ? value->get<std::string>() : std::string();
 }
 
 void HuggingFaceConfig::must_be(const std::string& key, const std::string& text) {
@@ -295,10 +343,13 @@ void HuggingFaceConfig::warn_of_the_rest() {
 }
 
 FieldOrigin HuggingFaceConfig::origin(const std::string& path) const {
+  const auto whole = state_->origins.find(path);
+  if (whole != state_->origins.end()) return whole->second;
   const std::string field = path.substr(path.rfind('.') + 1);  // of a kind of layers too
-  const auto found = state_->origins.find(field);
+  const bool is_of_vision = path.starts_with("vision.");
+  const auto found = state_->origins.find(is_of_vision ? "vision" : field);
   if (found == state_->origins.end()) return {field, {state_->file, 1, 1}};
-  return {found->second, where(found->second)};
+  return found->second;
 }
 
 config::Location HuggingFaceConfig::where(const std::string& key) const { return state_->where(key); }

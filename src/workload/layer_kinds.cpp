@@ -159,6 +159,7 @@ std::string other_mixer(const Model& model) {
 }
 
 std::string beyond_plain(const Model& model) {
+  if (has_vision(model)) return "a vision tower (model.vision.images = 0 leaves it out)";
   if (model.prediction_depth > 0) return "modules that predict further ahead (prediction_depth)";
   if (layer_kinds(model) > 1) return "several kinds of layers";
   if (const std::string mixer = other_mixer(model); !mixer.empty()) return mixer;

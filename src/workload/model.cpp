@@ -10,6 +10,7 @@
 #include "tessera/workload/graph_file.hpp"
 #include "tessera/workload/network.hpp"
 #include "tessera/workload/operator.hpp"
+#include "vision_keys.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -305,6 +306,7 @@ config::Schema<Model> make_schema() {
        "the kind of each layer in order, such as [\"dense * 3\", \"moe * 58\"]; a shorter list begins anew until all "
        "layers have one")
       .optional();
+  s.table("vision", &Model::vision, vision_schema(), "a vision tower in front").optional();
   s.integer("extra_parameters", &Model::extra_parameters,
             "parameters that the other keys do not count, such as a pooler")
       .at_least("0")
@@ -317,12 +319,16 @@ config::Schema<Model> make_schema() {
   return s;
 }
 
-/// Of "heads", or of "layer_kinds.1.heads".
+/// Of "heads", of "vision.heads", or of "layer_kinds.1.heads".
 FieldOrigin origin_in(const config::Table& table, const std::string& field) {
   const std::size_t list = field.find('.'), own = field.rfind('.');
   if (list == std::string::npos) {
     const config::Value* value = table.find(field);
     return {field, value != nullptr ? value->where() : table.where()};
+  }
+  if (list == own) {
+    const FieldOrigin inner = origin_in(*table.find(field.substr(0, list))->table(), field.substr(own + 1));
+    return {field, inner.where};
   }
   const auto number = std::stoul(field.substr(list + 1));
   return origin_in(*table.find("layer_kinds")->array()->at(number).table(), field.substr(own + 1));
@@ -352,6 +358,7 @@ void settle_model(Model& model, const FieldOrigins& origin, config::Diagnostics&
   if (model.prediction_depth > 0 && (!model.causal || model.masked_lm_head))
     checker.report("prediction_depth", fmt::format("{} in a model that does not predict the next token, allowed: 0",
                                                    model.prediction_depth));
+  settle_vision(model, [&](const std::string& field, const std::string& what) { checker.report(field, what); });
   if (model.position == PositionEmbedding::learned && model.max_positions == 0) {
     checker.report("max_positions", "0 is out of range where positions are learned, allowed: at least 1");
   }
@@ -376,7 +383,8 @@ Model read_model_file(const std::string& text, const std::string& file, config::
 }
 
 std::vector<const config::SchemaBase*> schemas() {
-  std::vector<const config::SchemaBase*> all = {&model_schema(), &layer_kind_schema(), &graph_schema()};
+  std::vector<const config::SchemaBase*> all = {&model_schema(), &layer_kind_schema(), &vision_schema(),
+                                                &graph_schema()};
   for (const CostModelKind& kind : cost_model_kinds()) all.push_back(&kind.schema());
   for (const NetworkFamily& family : network_families()) all.push_back(&family.schema());
   return all;

@@ -1,6 +1,6 @@
 // Trainable parameters: of one tensor rank, and of the whole model.
 #include "layer/mixer.hpp"
-#include "tessera/workload/transformer.hpp"
+#include "tessera/workload/vision.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -65,6 +65,14 @@ void add(const ParameterShare& more, ParameterShare& share) {
   share.expert += more.expert;
 }
 
+/// Of tower and projector, uncut.
+std::int64_t tower_count(const Model& model) {
+  if (!has_vision(model)) return 0;
+  LayerShape shape;
+  shape.sequence = 1;
+  return vision_parameters(model, tower_model(model), shape).total();
+}
+
 /// Parameters of the model uncut; `active`: of its experts those that a token takes alone.
 std::int64_t count(const Model& model, bool active) {
   std::int64_t total = embedding_share(model, model.vocabulary).total() +
@@ -81,7 +89,7 @@ std::int64_t count(const Model& model, bool active) {
   }
   total += model.prediction_depth * (of_kind[prediction_kind(model)] + around_prediction(model, 1).total());
   for (std::int64_t i = 0; i < model.layers; ++i) total += of_kind[kind_of(model, i)];
-  return total;
+  return total + tower_count(model);
 }
 
 }  // namespace

@@ -69,20 +69,23 @@ TEST_CASE("Gemma: scaled and tied embeddings; norms on both sides; soft caps; al
   CHECK(layer_kind(third, 0).query_key_norm == QueryKeyNorm::shared);
 }
 
-TEST_CASE("Gemma 3 with a vision tower: the language model within, and a warning of what is left out") {
+TEST_CASE("Gemma 3 with a vision tower: the language model within, and keys of all three objects where they stand") {
   const std::string file = R"({
     "model_type": "gemma3", "boi_token_index": 255999, "eoi_token_index": 256000, "image_token_index": 262144,
     "mm_tokens_per_image": 256, "text_config": {
       "head_dim": 128, "hidden_size": 5376, "intermediate_size": 21504, "model_type": "gemma3_text",
       "num_attention_heads": 32, "num_hidden_layers": 62, "num_key_value_heads": 16, "query_pre_attn_scalar": 168,
       "rope_scaling": {"factor": 8.0, "rope_type": "linear"}, "sliding_window": 1024)";
-  const std::string end = R"(}, "vision_config": {"hidden_size": 1152}})";
+  const std::string end = R"(}, "vision_config": {"hidden_size": 1152, "image_size": 896, "intermediate_size": 4304,
+    "model_type": "siglip_vision_model", "num_attention_heads": 16, "num_hidden_layers": 27, "patch_size": 14,
+    "vision_use_head": false}})";
   const ConfigReading reading = read_config(file + end);
   CHECK(reading.errors == Names{});
-  CHECK(reading.warnings ==
-        Names{"config.json:6:88: \"vision_config\": the vision tower and its projector are left out"});
-  // Of 27,432,406,640 (google/gemma-3-27b-it) the tower has 416,866,032, the projector 1152 (5376 + 1).
-  CHECK(parameter_count(reading.model) == 27'432'406'640 - 416'866'032 - 1152LL * 5377);
+  CHECK(reading.warnings == Names{});
+  CHECK(parameter_count(reading.model) == 27'432'406'640);  // google/gemma-3-27b-it
+  Model language = reading.model;
+  language.vision = {};
+  CHECK(parameter_count(language) == 27'432'406'640 - 416'866'032 - 1152LL * 5377);  // tower and projector
   CHECK(reading.model.family == "gemma3");
   // Keys within are refused where they stand.
   CHECK(read_config(file + ",\n\"quantization_config\": {\"bits\": 4}" + end).errors ==
@@ -97,7 +100,8 @@ TEST_CASE("Gemma 3 with a vision tower: the language model within, and a warning
                                                     "allowed: null"});
   }
   CHECK(read_config(R"({"model_type": "gemma3"})").errors ==
-        Names{"config.json:1:1: \"text_config\": expected an object, {...}"});
+        Names{"config.json:1:1: \"vision_config\": expected an object, {...}",
+              "config.json:1:1: \"text_config\": expected an object, {...}"});
 }
 
 TEST_CASE("Phi-3 and 4: windows, partial rotary positions, and the code that was published along with them") {

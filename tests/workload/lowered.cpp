@@ -96,6 +96,8 @@ TEST_CASE("lowered: every model has the FLOP and the weights of its layers") {
     Model model = model_named(file);
     model.layers = 4;
     ++files;
+    if (has_vision(model)) CHECK_THROWS_AS(lowered_graph(model, 256, "bf16"), KeyError);
+    model.vision = {};
     if (is_beyond_primitives(model)) {
       CHECK_THROWS_AS(lowered_graph(model, 256, "bf16"), KeyError);
       continue;

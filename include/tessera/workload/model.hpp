@@ -103,6 +103,44 @@ struct LayerKind : LayerFields {
   std::string name;
 };
 
+/// [model.vision]: a vision tower in front of the language model, and the projector behind it, which makes tokens of
+/// the language model of what the tower makes of patches of an image (Liu et al. 2023, arXiv 2310.03744, section 3.2).
+/// Each layer is attention without a mask and an MLP, both behind a norm.
+struct Vision {
+  std::int64_t layers = 0;      ///< that it has; 0: there is no tower
+  std::int64_t layers_run = 0;  ///< the first so many, whose output is taken; in a file 0 stands for all
+  std::int64_t hidden = 0;
+  std::int64_t heads = 0;
+  std::int64_t ffn_hidden = 0;  ///< width of the MLP; in a file 0 stands for 4 hidden
+  bool gated_mlp = false;
+  Norm norm = Norm::layernorm;             ///< with a bias where it is a layernorm
+  bool bias = true;                        ///< in the output projection and in the MLP
+  bool qkv_bias = true;                    ///< in the QKV projection
+  bool rotary = false;                     ///< positions turn queries and keys
+  std::int64_t position_rows = 0;          ///< of a learned position embedding; 0: there is none
+  std::int64_t image_height = 0;           ///< pixels of what passes at once, a whole image or a tile of one
+  std::int64_t image_width = 0;            ///< in a file 0 stands for image_height
+  std::int64_t patch = 0;                  ///< pixels of a side
+  std::int64_t patch_channels = 3;         ///< numbers of a pixel of a patch: colours x frames
+  bool patch_bias = false;                 ///< the linear layer that takes a patch to `hidden` elements has a bias
+  bool class_token = false;                ///< stands beside the patches, and is dropped behind the last layer
+  bool input_norm = false;                 ///< before the first layer
+  bool final_norm = false;                 ///< behind the last layer
+  std::int64_t window = 0;                 ///< patches of a side of the window that a layer sees; 0: the whole image
+  std::vector<std::int64_t> whole_layers;  ///< layers that see it all the same, from 0
+  std::int64_t pool = 1;                   ///< so many x so many patches are averaged
+  bool projector_norm = false;             ///< of each of what comes of that, with the tower's kind of norm
+  Norm projector_norm_kind = Norm::layernorm;
+  std::int64_t merge = 1;               ///< so many x so many of these become one token, side by side
+  std::vector<std::int64_t> projector;  ///< columns of its linear layers, with an activation between each two
+  bool projector_bias = true;
+  std::int64_t images = 1;             ///< of a sequence; in a file 0 stands for no tower
+  std::int64_t tiles = 1;              ///< of an image, which pass through the tower one beside the other
+  std::int64_t separators = 0;         ///< tokens of an image that are one learnt vector
+  std::int64_t unused_parameters = 0;  ///< that files hold and that never run, beside layers
+  bool frozen = false;                 ///< the tower is not trained: no gradients, no optimizer state, no backward pass
+};
+
 /// One decoder (or encoder) stack. Its own LayerFields are those of all layers, or what kinds of layers have where they
 /// do not say otherwise.
 struct Model : LayerFields {
@@ -136,6 +174,7 @@ struct Model : LayerFields {
   std::vector<std::string> layer_sequence;   ///< kinds of the layers in order, "dense * 3", from the first one again
                                              ///< until all layers have one; empty where layers are alike
   std::vector<std::uint32_t> kind_of_layer;  ///< which of layer_kinds each layer is; empty where layers are alike
+  Vision vision;                             ///< without layers: none
   std::int64_t extra_parameters = 0;         ///< what the fields above do not count (a pooler); stated in the file
   std::int64_t published_parameters = 0;     ///< what the source states; 0 when it states none
   std::string source;                        ///< paper or repository that the numbers come from
@@ -159,6 +198,7 @@ struct Model : LayerFields {
 /// Whether tensor ranks sum statistics of the norms of queries and keys. A sum amid a mixer is its own.
 [[nodiscard]] bool sums_norm_statistics(const LayerFields& kind);
 [[nodiscard]] bool has_projection_bias(const Model& model);
+[[nodiscard]] inline bool has_vision(const Model& model) { return model.vision.layers > 0; }
 /// Parameters of a norm for each element: its weight, and its bias where it has one.
 [[nodiscard]] std::int64_t norm_vectors(const Model& model);
 /// Norms of h elements in a layer.

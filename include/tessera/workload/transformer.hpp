@@ -66,6 +66,7 @@ struct LayerShape {
   /// MoE: shared experts run beside the tokens' way to the others and back. Their tensor ranks then gather what they
   /// read and sum what they make outside of their products, as activations, and keep the whole input.
   bool shared_beside = false;
+  bool caches_keys = true;       ///< outside training new keys and values are kept for the tokens to come
   bool casts_weights = false;    ///< for products, in each forward pass; false: once an iteration, behind the update
   const Stack* stack = nullptr;  ///< null: as Megatron-LM of 2022 does
 };
@@ -376,7 +377,7 @@ struct OptimizerOperators {
 };
 [[nodiscard]] OptimizerOperators optimizer_operators(const OptimizerShape& shape);
 
-/// FLOP of one forward pass of one sequence through the whole model, uncut: GEMMs, attention and logits.
+/// FLOP of one forward pass of one sequence through the whole language model, uncut: GEMMs, attention and logits.
 /// Forward and backward take three times that (model FLOPs); recomputation comes on top (hardware FLOPs).
 struct ForwardFlops {
   Int128 attention_core = 0;  ///< scores and context of all layers: what selective recomputation repeats

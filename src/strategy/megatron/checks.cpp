@@ -20,6 +20,7 @@
 #include "tessera/program/schedule.hpp"
 #include "tessera/program/sublayer.hpp"
 #include "uneven_stages.hpp"
+#include "vision_blocks.hpp"
 #include "ways.hpp"
 
 namespace tessera::strategy::megatron {
@@ -43,6 +44,7 @@ class Checker {
     read_sharding(table_, job_, cut_, diagnostics_);
     check_predictions(table_, job_, cut_, diagnostics_);
     check_schedule(table_, cut_, diagnostics_);
+    check_vision(table_, job_, cut_, diagnostics_);
     check_phase();
     read_recomputation(table_, job_, cut_, diagnostics_);
     check_pipeline();  // layers are spread over the stages by what the rest says
@@ -311,6 +313,10 @@ void Checker::check_phase() {
       diagnostics_.error(table_.where(), fmt::format("model {} is not causal: it cannot generate", model_.name));
     if (options_.interleave > 1) error("interleave", "generation has one model chunk a stage: interleave = 1");
   }
+  if (!has_vision(model_))
+    warn_if_given("vision_recomputation", &Options::vision_recomputation, "without a vision tower");
+  else if (!cut_.training() || model_.vision.frozen)
+    warn_if_given("vision_recomputation", &Options::vision_recomputation, "of a tower that is not trained");
   if (!cut_.training() && options_.recomputation != workload::Recomputation::none) {
     error("recomputation", "there is no backward pass to recompute for: recomputation = \"none\" outside training");
   }

@@ -142,6 +142,7 @@ workload::LayerShape Cut::layer_shape(std::uint32_t number, std::uint32_t expert
   shape.cache_datatype = workload->kv_cache_datatype;
   shape.gradient_bytes = options.gradient_bytes;
   shape.fused_accumulation = options.fused_gradient_accumulation;
+  shape.caches_keys = caches_keys;
   shape.casts_weights = options.shards_parameters();
   if (options.shards_gradients()) {
     shape.gradient_bytes = options.flat_parameters ? element() : options.bytes_to_reduce();  // cast later

@@ -116,6 +116,7 @@ struct Cut {
   /// The workload's; of what writes the steps of prompt_and_generation, generation. That phase itself counts as a
   /// prompt wherever one pass is meant.
   workload::Phase phase = workload::Phase::training;
+  bool caches_keys = true;                 ///< outside training; layers of a vision tower do not
   bool deals_out = false;                  ///< options.micro_batch is what the batch comes to
   std::vector<program::DeviceId> devices;  ///< those that take part, in order of rank
   std::vector<program::DeviceId> spare;    ///< those that work and take no part

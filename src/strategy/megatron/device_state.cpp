@@ -7,6 +7,7 @@
 #include "loans.hpp"
 #include "prediction_blocks.hpp"
 #include "tessera/program/held_state.hpp"
+#include "vision_blocks.hpp"
 #include "weight_hosts.hpp"
 
 namespace tessera::strategy::megatron {
@@ -51,7 +52,12 @@ void add_layers(const Cut& cut, std::uint32_t stage, DeviceState& state) {
 void add_edges(const Cut& cut, std::uint32_t stage, DeviceState& state) {
   const std::int64_t layers = state.dense;
   for (std::uint32_t chunk = 0; chunk < cut.chunks(); ++chunk) {
-    if (cut.has_embedding(stage, chunk)) add(state, workload::embedding_parameters(*cut.model, cut.layer_shape(0, 0)));
+    if (cut.has_embedding(stage, chunk)) {
+      add(state, workload::embedding_parameters(*cut.model, cut.layer_shape(0, 0)));
+      const VisionWeights vision = vision_weights(cut);
+      state.dense += vision.trained;
+      state.frozen += vision.frozen;
+    }
     if (cut.has_head(stage, chunk)) add(state, last_stage_parameters(cut));
   }
   state.edge = state.dense - layers;
@@ -64,16 +70,17 @@ std::uint32_t fullest_expert_rank(const Cut& cut) {
 
 }  // namespace
 
-std::int64_t pass_buffers(const Cut& cut) {
+std::int64_t pass_buffers(const Cut& cut, std::uint32_t stage) {
   std::int64_t bytes = cut.uses_sequence_parallelism() ? cut.activation_bytes() : 0;
   const std::int64_t ways = cut.goes_both_ways() ? 2 : 1;
   if (cut.options.pipeline > 1) bytes += ways * (cut.training() ? 2 : 1) * cut.part_bytes();
-  if (cut.training()) return bytes;
+  const std::int64_t of_vision = stage == 0 ? vision_buffers(cut) : 0;
+  if (cut.training()) return bytes + of_vision;
   // Outside training nothing is kept.
   std::int64_t elements = 0;
   for (std::uint32_t i = 0; i < workload::layer_kinds(*cut.model); ++i)
     elements = std::max(elements, workload::widest_pair(*cut.model, cut.core_shape(i, fullest_expert_rank(cut))));
-  return bytes + cut.element() * elements;
+  return bytes + std::max(of_vision, cut.element() * elements);
 }
 
 namespace {
@@ -152,7 +159,7 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
       state.kv_cache += workload::kv_cache_bytes(model, cut.core_shape(kind, 0, cut.context()),
                                                  layers_of(cut, stage, kind) * cut.micro_batches);
   }
-  state.buffers = pass_buffers(cut) + unit_buffers(cut, stage) + part_buffers(cut) + cast_buffers(cut) +
+  state.buffers = pass_buffers(cut, stage) + unit_buffers(cut, stage) + part_buffers(cut) + cast_buffers(cut) +
                   unused_gradients(cut, stage);
   return state;
 }
@@ -181,8 +188,8 @@ std::int64_t weight_bytes(const Cut& cut, const DeviceState& state) {
                                                                           workload.operand_datatype(), workload.scaling)
                                      : 0;
   if (cut.options.shards_parameters()) return cut.element() * state.held;
-  if (kept == workload.datatype) return cut.element() * state.held + casts;
-  const std::int64_t others = cut.element() * (state.held - state.linear_weights());
+  if (kept == workload.datatype) return cut.element() * (state.held + state.frozen) + casts;
+  const std::int64_t others = cut.element() * (state.held - state.linear_weights() + state.frozen);
   return others + (is_cast ? casts : workload::weight_operand_bytes(state.linear_weights(), kept, workload.scaling));
 }
 

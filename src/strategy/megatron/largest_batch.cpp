@@ -18,12 +18,12 @@ struct Growth {
 
 /// B: what a device holds for a micro-batch at most: buffers of passes, and where context ranks exchange keys and
 /// values, room for them.
-std::int64_t micro_batch_bytes(const Cut& cut) {
+std::int64_t micro_batch_bytes(const Cut& cut, std::uint32_t stage) {
   std::int64_t exchanged = 0;
   for (std::uint32_t kind = 0; cut.shares_sequences() && kind < workload::layer_kinds(*cut.model); ++kind)
     for (std::uint32_t rank = 0; rank < cut.options.context_parallel; ++rank)
       exchanged = std::max(exchanged, cut.layer(kind, 0, 0, rank).attention_core.exchange_buffers);
-  return pass_buffers(cut) + exchanged;
+  return pass_buffers(cut, stage) + exchanged;
 }
 
 /// What the fullest device of a stage holds, in parts.
@@ -35,16 +35,17 @@ struct Holding {
 Holding holding_of(const Cut& cut, std::uint32_t stage) {
   const DeviceState state = device_state(cut, stage);
   const std::int64_t batch = cut.options.micro_batch * cut.micro_batches;
-  return {held_bytes(cut, state) - state.kv_cache - pass_buffers(cut), state.kv_cache / batch};
+  return {held_bytes(cut, state) - state.kv_cache - pass_buffers(cut, stage), state.kv_cache / batch};
 }
 
 /// Parts that fit: what a device holds grows with each.
-std::int64_t fitting_parts(const Cut& cut, const Holding& holding, const Growth& growth, std::int64_t usable) {
+std::int64_t fitting_parts(const Cut& cut, std::uint32_t stage, const Growth& growth, std::int64_t usable) {
+  const Holding holding = holding_of(cut, stage);
   Cut larger = cut;
   const auto fits = [&](std::int64_t parts) {
     if (growth.makes_larger) larger.options.micro_batch = parts;
     try {
-      return holding.fixed + parts * growth.part * holding.cache_sequence + micro_batch_bytes(larger) <= usable;
+      return holding.fixed + parts * growth.part * holding.cache_sequence + micro_batch_bytes(larger, stage) <= usable;
     } catch (const KeyError&) {
       return false;  // a layer of more numbers than are counted
     }
@@ -65,7 +66,7 @@ std::int64_t fitting(const Cut& cut, const Growth& growth) {
   const std::int64_t usable = cut.device_spec->usable_memory().value();
   std::int64_t parts = most_sequences;
   for (std::uint32_t stage = 0; stage < cut.options.pipeline; ++stage)
-    parts = std::min(parts, fitting_parts(cut, holding_of(cut, stage), growth, usable));
+    parts = std::min(parts, fitting_parts(cut, stage, growth, usable));
   return parts * growth.part;
 }
 

@@ -163,6 +163,11 @@ void add_schedule(config::Schema<Options>& s) {
                                 "in groups of n of which only the input is kept (Megatron-LM's recompute_method)")
       .otherwise("block")
       .may_be_open();
+  s.choice<Recomputation>(
+       "vision_recomputation", &Options::vision_recomputation,
+       {{"none", Recomputation::none}, {"selective", Recomputation::selective}, {"full", Recomputation::full}},
+       "the same of each layer of a vision tower that is trained (Megatron-LM's recompute_vision)")
+      .otherwise("none");
 }
 
 void add_gradients(config::Schema<Options>& s) {

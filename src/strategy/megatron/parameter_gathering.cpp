@@ -4,6 +4,7 @@
 
 #include "prediction_blocks.hpp"
 #include "update.hpp"
+#include "vision_blocks.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -19,7 +20,11 @@ void gather(Writer& beside, const workload::ParameterShare& share, const workloa
 void gather_chunk(Writer& beside, const StageBlocks& blocks, const ChunkPlace& at) {
   const Cut& cut = beside.cut();
   const workload::Model& model = *cut.model;
-  if (blocks.has_embedding(at)) gather(beside, workload::embedding_parameters(model, cut.layer_shape(0, 0)));
+  if (blocks.has_embedding(at)) {
+    workload::ParameterShare share = workload::embedding_parameters(model, cut.layer_shape(0, 0));
+    share.replicated += vision_weights(cut).trained;  // before the first pass, along with it
+    gather(beside, share);
+  }
   for (const LayerRun& run : blocks.runs(at)) {
     const auto share = workload::layer_parameters(model, cut.layer_shape(run.kind, 0));
     const auto products = workload::product_weights(model, cut.layer_shape(run.kind, 0));

@@ -12,6 +12,8 @@
 #include "stage_program.hpp"
 #include "stage_tables.hpp"
 #include "streaming.hpp"
+#include "tessera/workload/vision.hpp"
+#include "vision_blocks.hpp"
 #include "weight_hosts.hpp"
 
 namespace tessera::strategy::megatron {
@@ -93,6 +95,7 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   if (!cut.spare.empty()) add("left out", devices_text(cut.spare, machine));
   if (!cut.placement.empty()) add("placement", cut.placement);
   if (options.unused_first) add("routes", "unused first");
+  if (has_vision(*cut.model)) add("vision tower", vision_text(cut.model->vision));
   add("layers a stage", stage_layers_text(cut));
   add("micro-batch", fmt::format("{} sequences of {} tokens", options.micro_batch, cut.workload->sequence));
   add("micro-batches a replica", micro_batches_text(cut));
@@ -139,6 +142,13 @@ double forward_flops(const Cut& cut) {
     flops += static_cast<double>(part.tokens) * static_cast<double>(pass.total());
   }
   return flops;
+}
+
+/// Of the images of a sequence, with their backward pass.
+double image_flops(const Cut& cut) {
+  if (!runs_vision(cut)) return 0;
+  const workload::VisionFlops flops = workload::vision_flops(*cut.model);
+  return static_cast<double>(flops.forward + (cut.training() ? flops.backward : 0));
 }
 
 Served served_by(const Cut& cut) {
@@ -188,7 +198,7 @@ Plan plan_of(const Cut& cut, const Job& job) {
   describe(cut, job.machine, plan);
   add_stage_tables(cut, job, plan);
   const auto sequences = static_cast<double>(job.workload.global_batch);
-  plan.model_flops = sequences * (cut.training() ? 3 : 1) * forward_flops(cut);
+  plan.model_flops = sequences * ((cut.training() ? 3 : 1) * forward_flops(cut) + image_flops(cut));
   plan.hardware_flops = program::executed_flops(program);
   plan.parameters = workload::parameter_count(*job.model);
   plan.tokens = job.workload.global_batch * (job.workload.generates() ? job.workload.generated : job.workload.sequence);

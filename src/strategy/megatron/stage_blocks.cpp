@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "parameter_gathering.hpp"
+#include "vision_blocks.hpp"
 
 namespace tessera::strategy::megatron {
 
@@ -69,7 +70,25 @@ const LayerBlocks& StageBlocks::layer(const ChunkPlace& at, const LayerRun& run,
 
 const EdgeBlocks& StageBlocks::embedding() {
   if (!embedding_) embedding_ = add_embedding(program_, cut_);
-  return *embedding_;
+  if (!entry_) entry_ = add_entry();
+  return *entry_;
+}
+
+/// In front of the embedding stands a tower where there is one: forward it runs first, backward last.
+EdgeBlocks StageBlocks::add_entry() {
+  EdgeBlocks entry = *embedding_;
+  if (!runs_vision(cut_)) return entry;
+  const EdgeBlocks vision = add_vision(program_, cut_);
+  entry.forward = program::BlockBuilder(program_, "images and embedding forward")
+                      .call(vision.forward)
+                      .call(embedding_->forward)
+                      .done();
+  if (!cut_.training()) return entry;
+  entry.backward = program::BlockBuilder(program_, "embedding and images backward")
+                       .call(embedding_->backward)
+                       .call(vision.backward)
+                       .done();
+  return entry;
 }
 
 const EdgeBlocks& StageBlocks::head() {

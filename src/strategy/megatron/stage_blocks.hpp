@@ -46,7 +46,7 @@ class StageBlocks {
   /// One forward pass of a generation step with that many keys in each sequence.
   [[nodiscard]] program::BlockId generation_step(std::uint32_t stage, std::uint32_t expert_rank, std::int64_t keys);
 
-  /// Of one layer, and of what stands before and behind all of them.
+  /// Of one layer, and of what stands before (a vision tower too) and behind all of them.
   const LayerBlocks& layer(const ChunkPlace& at, const LayerRun& run, std::int64_t keys = 0);
   const EdgeBlocks& embedding();
   const EdgeBlocks& head();
@@ -74,11 +74,12 @@ class StageBlocks {
   [[nodiscard]] LayerKey layer_key(const ChunkPlace& at, const LayerRun& run, std::int64_t keys) const;
   /// So do stages that run the same sections again.
   [[nodiscard]] std::uint32_t recomputation_class(std::uint32_t stage) const;
+  [[nodiscard]] EdgeBlocks add_entry();
   program::Program& program_;
   const Cut& cut_;
   std::map<LayerKey, LayerBlocks> layers_;
   std::map<ChunkKey, program::BlockId> forward_, backward_, input_gradient_, weight_gradient_, beside_;
-  std::optional<EdgeBlocks> embedding_, head_;
+  std::optional<EdgeBlocks> embedding_, entry_, head_;
   std::map<LayerKey, EdgeBlocks> predictions_;  // by their layer
 };
 

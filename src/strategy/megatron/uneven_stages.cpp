@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "prediction_blocks.hpp"
+#include "vision_blocks.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -90,7 +91,7 @@ std::vector<std::int64_t> spread_layers(const Cut& cut, const workload::CostMode
     return cut.repeat(static_cast<std::uint32_t>(stage), place) == Repeat::none ? once[stage] : again[stage];
   };
   for (std::size_t stage = 0; stage < stages; ++stage) time[stage] = static_cast<double>(chunks) * next(stage, 0);
-  time.front() += times.embedding();
+  time.front() += times.embedding() + vision_time(cut, cost);
   time.back() += times.head() + times.predictions();
   for (std::int64_t left = cut.model->layers - cut.options.pipeline * cut.options.interleave; left > 0; --left) {
     const auto least = static_cast<std::size_t>(std::ranges::min_element(time) - time.begin());

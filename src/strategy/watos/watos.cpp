@@ -70,6 +70,12 @@ void check_open(const StrategyKind& cut, const config::Table& table, const Job& 
         fmt::format("strategy watos knows no modules that predict further ahead (prediction_depth), which "
                     "model {} has: strategy megatron runs them",
                     job.model->name));
+  if (has_vision(*job.model))
+    diagnostics.error(
+        place_of(table, "name"),
+        fmt::format("strategy watos knows no vision tower, which model {} has: strategy megatron runs it, "
+                    "and model.vision.images = 0 leaves it out",
+                    job.model->name));
   if (job.workload.phase != workload::Phase::training)
     diagnostics.error(place_of(table, "name"), "strategy watos plans training, allowed: workload.phase = \"training\"");
 }

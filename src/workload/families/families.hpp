@@ -27,6 +27,8 @@ namespace tessera::workload {
 [[nodiscard]] Model read_llama(HuggingFaceConfig& config);
 [[nodiscard]] Model read_llama4(HuggingFaceConfig& config);
 [[nodiscard]] Model read_llama4_text(HuggingFaceConfig& config);
+[[nodiscard]] Model read_llava(HuggingFaceConfig& config);
+[[nodiscard]] Model read_llava_next(HuggingFaceConfig& config);
 [[nodiscard]] Model read_mamba(HuggingFaceConfig& config);
 [[nodiscard]] Model read_mamba2(HuggingFaceConfig& config);
 [[nodiscard]] Model read_mixtral(HuggingFaceConfig& config);
@@ -35,7 +37,9 @@ namespace tessera::workload {
 [[nodiscard]] Model read_opt(HuggingFaceConfig& config);
 [[nodiscard]] Model read_phi3(HuggingFaceConfig& config);
 [[nodiscard]] Model read_qwen2(HuggingFaceConfig& config);
+[[nodiscard]] Model read_qwen2_5_vl(HuggingFaceConfig& config);
 [[nodiscard]] Model read_qwen2_moe(HuggingFaceConfig& config);
+[[nodiscard]] Model read_qwen2_vl(HuggingFaceConfig& config);
 [[nodiscard]] Model read_qwen3(HuggingFaceConfig& config);
 [[nodiscard]] Model read_qwen3_moe(HuggingFaceConfig& config);
 [[nodiscard]] Model read_qwen3_next(HuggingFaceConfig& config);

@@ -1,5 +1,8 @@
 // Gemma 1 to 3 (transformers, models/gemma/modeling_gemma.py, models/gemma2, models/gemma3).
+#include <cmath>
+
 #include "llama_layers.hpp"
+#include "vision_towers.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -53,10 +56,28 @@ Model read_gemma3_text(HuggingFaceConfig& config) {
   return model;
 }
 
+/// Patches are averaged to so many tokens an image, normed, and multiplied by one matrix. The tower stays as it is in
+/// training (Gemma Team 2025, arXiv 2503.19786, section 2.1).
 Model read_gemma3(HuggingFaceConfig& config) {
-  config.ignore({"boi_token_index", "eoi_token_index", "image_token_index", "mm_tokens_per_image"});
-  config.leave_out("vision_config", "the vision tower and its projector");
-  return config.enter("text_config") ? read_gemma3_text(config) : Model{};
+  Tower tower = read_tower(config);
+  Vision& vision = tower.vision;
+  const std::int64_t tokens = config.integer_or("vision.pool", {"mm_tokens_per_image"}, 256);
+  if (vision.layers > 0) {
+    take_last_output(tower);
+    const std::int64_t across = vision.image_height / vision.patch;
+    const auto side = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(tokens))));
+    if (side * side != tokens || across % side != 0)
+      config.report("mm_tokens_per_image", "it is not the square of a divisor of the patches of an image's side");
+    else
+      vision.pool = across / side;
+    vision.projector_norm = vision.frozen = true;
+    vision.projector_norm_kind = Norm::rmsnorm;
+    vision.projector_bias = false;
+  }
+  config.ignore({"boi_token_index", "eoi_token_index", "image_token_index"});
+  Model model = config.enter("text_config") ? read_gemma3_text(config) : Model{};
+  add_vision(vision, model);
+  return model;
 }
 
 }  // namespace tessera::workload

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "layer_names.hpp"
 #include "llama_layers.hpp"
+#include "vision_towers.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -81,10 +83,48 @@ Model read_llama4_text(HuggingFaceConfig& config) {
   return model;
 }
 
+namespace {
+
+/// Layers of 2 x 2 patches side by side, then two linear layers, which are the tower's, and one more. Positions are
+/// learnt and turn queries and keys as well.
+Vision read_llama4_tower(HuggingFaceConfig& config) {
+  Vision vision;
+  vision.layers = config.integer("layers", {"num_hidden_layers"});
+  vision.hidden = config.integer("hidden", {"hidden_size"});
+  vision.heads = config.integer("heads", {"num_attention_heads"});
+  vision.ffn_hidden = config.integer("ffn_hidden", {"intermediate_size"});
+  vision.image_height = vision.image_width = config.integer("image_height", {"image_size"});
+  vision.patch = config.integer("patch", {"patch_size"});
+  vision.patch_channels = config.integer_or("patch_channels", {"num_channels"}, 3);
+  vision.rotary = vision.class_token = vision.input_norm = vision.final_norm = true;
+  const std::int64_t side = vision.image_height / vision.patch;
+  vision.position_rows = side * side + 1;
+  const double ratio = config.number_or("merge", {"pixel_shuffle_ratio"}, 0.5, 1);
+  vision.merge = ratio > 0 ? std::llround(1 / ratio) : 0;
+  if (ratio <= 0 || static_cast<double>(vision.merge) * ratio != 1)
+    config.report("pixel_shuffle_ratio", "it is not 1 / n of a whole number n");
+  if (vision.hidden * vision.merge * vision.merge != vision.ffn_hidden)
+    config.report("intermediate_size", "the projector reads as many elements: allowed is hidden_size / ratio^2");
+  vision.projector = {config.integer_or("projector", {"projector_input_dim"}, 4096),
+                      config.integer_or("projector", {"projector_output_dim"}, 4096)};
+  vision.projector_bias = false;
+  config.must_be("vision_feature_select_strategy", "default");
+  config.must_be_off({"attention_dropout", "multi_modal_projector_bias", "projector_dropout"});
+  if (config.integer_or("layers_run", {"vision_feature_layer"}, -1, -10'000) != -1)
+    config.refuse("vision_feature_layer", "-1");
+  config.ignore({"hidden_act", "norm_eps", "rope_theta", "rope_parameters", "vision_output_dim"});
+  return vision;
+}
+
+}  // namespace
+
 Model read_llama4(HuggingFaceConfig& config) {
+  Vision vision;
+  static_cast<void>(config.within("vision_config", "vision", [&] { vision = read_llama4_tower(config); }));
   config.ignore({"boi_token_index", "eoi_token_index", "image_token_index"});
-  config.leave_out("vision_config", "the vision tower and its projector");
-  return config.enter("text_config") ? read_llama4_text(config) : Model{};
+  Model model = config.enter("text_config") ? read_llama4_text(config) : Model{};
+  add_vision(vision, model);
+  return model;
 }
 
 }  // namespace tessera::workload

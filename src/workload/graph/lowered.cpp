@@ -260,6 +260,10 @@ const char* beyond_primitives(const LayerFields& kind) {
 }
 
 void refuse_beyond(const Model& model) {
+  if (has_vision(model))
+    throw KeyError("model", fmt::format("{} has a vision tower, which is not told by primitive operators, allowed: "
+                                        "model.vision.images = 0, which leaves it out",
+                                        model.name));
   if (model.prediction_depth > 0)
     throw KeyError("model", fmt::format("{} has modules that predict further ahead (prediction_depth), which are not "
                                         "told by primitive operators",

@@ -269,6 +269,10 @@ Graph layer_graph(const Model& model, const LayerShape& shape) {
 
 Graph transformer_graph(const Model& model, const LayerShape& shape) {
   if (shape.tensor != 1) throw InternalError("the graph of a whole transformer is of the model uncut");
+  if (has_vision(model))
+    throw KeyError("model", fmt::format("{} has a vision tower, which is not in its graph, allowed: "
+                                        "model.vision.images = 0, which leaves it out",
+                                        model.name));
   if (model.prediction_depth > 0 && shape.phase == Phase::training)
     throw KeyError("model",
                    fmt::format("{} has modules that predict further ahead (prediction_depth), which are not in "

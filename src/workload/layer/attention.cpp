@@ -253,7 +253,7 @@ namespace {
 OperatorSet plain_core(const Context& context) {
   const Core core(context);
   OperatorSet set;
-  if (!context.training) add_kv_cache(context, set);
+  if (!context.training && context.shape.caches_keys) add_kv_cache(context, set);
   if (context.training) set.kept_input = context.element * context.tokens * context.qkv_width();
   if (context.shape.flash_attention)
     add_fused(context, core, set);

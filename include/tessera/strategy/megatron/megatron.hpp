@@ -95,8 +95,9 @@ struct Options {
   std::vector<std::string> recomputed_sections;  ///< of a layer, or one name of a recomputation; empty: `recomputation`
   std::int64_t recomputed_layers = 0;            ///< n of that: of each chunk, or of each group; 0: all, each by itself
   RecomputationMethod recomputation_method = RecomputationMethod::block;
-  Placement placement;               ///< without tiles: none
-  std::vector<StageOptions> stages;  ///< empty, or as many as stages
+  workload::Recomputation vision_recomputation = workload::Recomputation::none;  ///< of layers of a vision tower
+  Placement placement;                                                           ///< without tiles: none
+  std::vector<StageOptions> stages;                                              ///< empty, or as many as stages
   std::vector<LoanOptions> loans;
   bool unused_first = false;  ///< routes = "unused-first": what goes between stages is bound to ways
   std::vector<WayOptions> ways;
