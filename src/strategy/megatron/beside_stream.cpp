@@ -5,6 +5,7 @@
 #include "beside_count.hpp"
 #include "prediction_blocks.hpp"
 #include "tessera/program/stage_passes.hpp"
+#include "vision_blocks.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -19,7 +20,7 @@ class BesideStream {
   }
 
   /// Every use is alike, so that it does not matter whose turn it is.
-  [[nodiscard]] bool is_even() const { return uses_.size() <= 1; }
+  [[nodiscard]] bool is_even() const { return uses_.size() <= 1 && !has_vision_; }
 
   program::BlockId even() {
     program::BlockBuilder builder(program_, stream_name);
@@ -53,6 +54,11 @@ class BesideStream {
       for (const BesideWidths& widths : beside_widths(cut_, run.kind)) uses_[widths] += run.layers;
     if (has_head(chunk)) ++uses_[head_widths(cut_)];
     for (const BesideWidths& widths : of_predictions(chunk)) ++uses_[widths];
+    has_vision_ = has_vision_ || has_vision(chunk);
+  }
+  /// The last of a backward pass.
+  [[nodiscard]] bool has_vision(std::uint32_t chunk) const {
+    return runs_vision(cut_) && cut_.has_embedding(of_.stage, chunk);
   }
   /// In the order of the backward pass.
   [[nodiscard]] std::vector<BesideWidths> of_predictions(std::uint32_t chunk) const {
@@ -79,6 +85,7 @@ class BesideStream {
       for (const BesideWidths& widths : beside_widths(cut_, run->kind)) layer.call(once(widths));
       builder.call(layer.done(), beside_count(run->layers, times));
     }
+    if (has_vision(chunk)) builder.call(vision_beside(program_, cut_), times);
     return builder.done();
   }
 
@@ -88,6 +95,7 @@ class BesideStream {
   const StagePasses& of_;
   std::map<BesideWidths, std::int64_t> uses_;  // of all chunks once
   std::map<BesideWidths, program::BlockId> once_;
+  bool has_vision_ = false;
 };
 
 }  // namespace

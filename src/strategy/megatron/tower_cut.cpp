@@ -1,5 +1,7 @@
 #include "tower_cut.hpp"
 
+#include "parallel_linear.hpp"
+
 namespace tessera::strategy::megatron {
 namespace {
 
@@ -20,7 +22,8 @@ Options tower_options(const Cut& of, std::int64_t sequences) {
   options.micro_batch = sequences;
   options.pipeline = options.interleave = options.context_parallel = options.tensor_rows = 1;
   options.schedule = "1f1b";
-  options.sequence_parallel = options.user_buffers = options.overlap_tensor_communication = false;
+  options.sequence_parallel = options.user_buffers = false;
+  options.overlap_tensor_communication = has_beside_stream(of);
   options.whole_attention = false;
   return options;
 }

@@ -123,6 +123,26 @@ EdgeBlocks add_vision(program::Program& program, const Cut& cut) {
   return made;
 }
 
+program::BlockId vision_beside(program::Program& program, const Cut& cut) {
+  const VisionCuts cuts(cut);
+  program::BlockBuilder builder(program, "tensor communication beside a vision tower");
+  const auto add = [&](const Cut& of, const BesideWidths& widths) {
+    if (widths != BesideWidths{}) builder.call(beside_block(program, of, widths));
+  };
+  const workload::ProjectorOperators projector = cuts.projection();
+  for (auto linear = projector.linears.rbegin(); linear != projector.linears.rend(); ++linear)
+    if (!linear->is_row) add(cuts.projector().cut(), beside_widths(cuts.projector().cut(), linear->product));
+  if (!cuts.is_trained()) return builder.done();
+  const std::vector<Sight> runs = sights(cuts.vision());
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    const Cut& seen = cuts.layers(run->in_windows).cut();
+    program::BlockBuilder layer(program, "layer");
+    for (const BesideWidths& widths : beside_widths(seen, 0)) layer.call(beside_block(program, seen, widths));
+    builder.call(layer.done(), run->layers);
+  }
+  return builder.done();
+}
+
 VisionWeights vision_weights(const Cut& cut) {
   if (!has_vision(*cut.model)) return {};
   const workload::VisionParameters parameters = VisionCuts(cut).parameters();

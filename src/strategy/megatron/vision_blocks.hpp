@@ -1,6 +1,6 @@
 // A vision tower and its projector, in front of the embedding: on the first stage of the pipeline, as Megatron-LM has
-// them (examples/multimodal/model.py). Tensor ranks cut them as they cut layers; sequence parallelism, chunked products
-// and collectives beside products are of the language model alone.
+// them (examples/multimodal/model.py). Tensor ranks cut them as they cut layers; sequence parallelism and chunked
+// products are of the language model alone.
 #pragma once
 
 #include "edge_blocks.hpp"
@@ -11,6 +11,10 @@ namespace tessera::strategy::megatron {
 [[nodiscard]] bool runs_vision(const Cut& cut);
 /// Of one micro-batch: the tower, then the projector. There is no backward pass outside training.
 [[nodiscard]] EdgeBlocks add_vision(program::Program& program, const Cut& cut);
+
+/// The collectives of its backward pass that run on the stream beside, where there is one (beside_stream.cpp), of one
+/// micro-batch in their order.
+[[nodiscard]] program::BlockId vision_beside(program::Program& program, const Cut& cut);
 
 /// Parameters of the tower on a device of the first stage, by whether they are trained.
 struct VisionWeights {
