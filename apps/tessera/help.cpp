@@ -185,12 +185,10 @@ std::string find_help(const std::string& path, const Schemas& schemas) {
   const std::vector<std::string> paths = paths_of(path, schemas);
   text = key_text(path, schemas);
   if (paths.size() == 1) return text + (text.empty() ? "" : "\n") + find_help(paths.front(), schemas);
-  if (text.empty()) text = value_text(path, schemas);
-  if (paths.size() > 1 && text.empty()) {
-    throw InputError("tessera help: \"" + path +
-                     "\" is in more than one section, choose one: " + config::listed(paths));
-  }
-  if (paths.size() > 1) text += fmt::format("\n{} is also told of in the sections {}\n", path, fmt::join(paths, ", "));
+  const std::string of_values = value_text(path, schemas);
+  text += (text.empty() || of_values.empty() ? "" : "\n") + of_values;
+  if (paths.size() > 1)
+    text += fmt::format("{}{} is in the sections {}\n", text.empty() ? "" : "\n", path, fmt::join(paths, ", "));
   if (text.empty()) text = translated(path, schemas);
   if (text.empty()) refuse_word(path, schemas);
   return text;

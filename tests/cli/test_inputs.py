@@ -249,11 +249,15 @@ class HelpByName(CliTest):
     def test_the_last_part_of_a_path_is_enough(self):
         for name, section in (("megatron", "strategy.megatron"), ("tile", "cost.tile"), ("cluster", "machine.topology.cluster"), ("fault", "machine.fault"),
                               ("mca", "machine.device.transaction"), ("hierarchical", "collectives")):
+<<<<<<< ours
             self.assertTrue(self.tessera("help", name, environment=WITHOUT_MPI).stdout.endswith(self.tessera("help", section).stdout))
+=======
+            self.assertTrue(self.tessera("help", name, environment=WITHOUT_MPI).stdout.endswith(self.tessera("help", section).stdout), name)  # behind a key of that name
+>>>>>>> theirs
 
     def test_a_name_in_several_sections_lists_them(self):
-        said = self.tessera("help", "mesh", code=2).stderr
-        self.assertEqual(said, 'tessera help: "mesh" is in more than one section, choose one: collectives, machine.topology.mesh\n')
+        said = self.tessera("help", "mesh").stdout
+        self.assertTrue(said.endswith("\nmesh is in the sections collectives, machine.topology.mesh\n"), said)
         self.assertIn('(did you mean "megatron"?)', self.tessera("help", "megatrno", code=2).stderr)
 
     def test_a_key_is_found_in_all_sections_that_have_it(self):
@@ -277,8 +281,8 @@ class HelpByName(CliTest):
                 self.assertEqual(found.get(section), expected, text)
         # A word that names parts as well says where those are.
         text = self.tessera("help", "ring").stdout
-        self.assertRegex(text, r"^\[strategy\.megatron\]\n  context_exchange: ")
-        self.assertIn("\nring is also told of in the sections collectives, machine.topology.ring\n", text)
+        self.assertIn("\n[strategy.megatron]\n  context_exchange: ", text)
+        self.assertIn("\nring is in the sections collectives, machine.topology.ring\n", text)
         # Another tool's word for a value, and formats that are no value of their own.
         self.assertTrue(self.tessera("help", "zero-bubble").stdout.startswith('zero-bubble: it is "zb-h1" here\n\n[strategy.megatron]\n  schedule: '))
         self.assertIn("[workload]\n  operand_scaling: ", self.tessera("help", "mxfp8").stdout)

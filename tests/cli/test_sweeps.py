@@ -56,6 +56,8 @@ class Sweeps(CliTest):
         (self.folder / "machines.toml").write_text('''
 title = "Two machines"
 experiment = "training.toml"
+[workload]
+datatype = "bf16"
 [sweep.axes.machine]
 h100 = { include = "h100-cluster", topology.nodes = 1 }
 gaudi3 = { include = "gaudi3-cluster", topology.nodes = 1 }

@@ -237,7 +237,7 @@ best points                                                 time  to best  devic
   2: point 2                                            500.0 ms     1.00        -           -             -          no
   1: point 1                                            600.0 ms     1.20        -           -             -          no
   0: point 0                                            800.0 ms     1.60        -           -             -         yes
-  not calibrated: with the peak rates of data sheets, so a bound, and no better than those that are
+  not calibrated: with the peak rates of data sheets, bounds that do not rank beside the others
 )") != std::string::npos);
   CHECK_THAT(text, Catch::Contains("\n  1                                         2 of 2    600.0 ms    700.0 ms\n"));
   CHECK_THAT(text,

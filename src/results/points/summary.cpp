@@ -222,7 +222,7 @@ std::string uncalibrated_line(Uncalibrated which) {
     case Uncalibrated::none:
       return {};
     case Uncalibrated::some:
-      return "  not calibrated: with the peak rates of data sheets, so a bound, and no better than those that are\n";
+      return "  not calibrated: with the peak rates of data sheets, bounds that do not rank beside the others\n";
     case Uncalibrated::all:
       return "  none is calibrated: all are with the peak rates of data sheets, so bounds\n";
   }
