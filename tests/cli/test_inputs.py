@@ -249,11 +249,7 @@ class HelpByName(CliTest):
     def test_the_last_part_of_a_path_is_enough(self):
         for name, section in (("megatron", "strategy.megatron"), ("tile", "cost.tile"), ("cluster", "machine.topology.cluster"), ("fault", "machine.fault"),
                               ("mca", "machine.device.transaction"), ("hierarchical", "collectives")):
-<<<<<<< ours
-            self.assertTrue(self.tessera("help", name, environment=WITHOUT_MPI).stdout.endswith(self.tessera("help", section).stdout))
-=======
             self.assertTrue(self.tessera("help", name, environment=WITHOUT_MPI).stdout.endswith(self.tessera("help", section).stdout), name)  # behind a key of that name
->>>>>>> theirs
 
     def test_a_name_in_several_sections_lists_them(self):
         said = self.tessera("help", "mesh").stdout

@@ -131,6 +131,14 @@ class DeterminismOfExperiments(Determinism):
         self.check("mixture.toml", *model, *eight, "--set", "strategy.schedule=dualpipe", on=SOME)
         self.check("mixture.toml", *model, *eight, "--set", "strategy.schedule=zb-h1", on=SOME)
 
+    def test_vision_towers_in_front(self):
+        tower = [word for key in ("layers=3", "layers_run=2", "hidden=128", "heads=4", "image_height=56", "patch=14", "class_token=true", "position_rows=17", "projector=[512, 512]", "images=2")
+                 for word in ("--set", f"model.vision.{key}")]
+        self.check("training.toml", *tower)
+        self.check("training.toml", *tower, "--set", "model.vision.frozen=true", "--set", "strategy.schedule=zb-h1", "--set", "record.timeline=false", on=SOME)
+        self.check("uneven.toml", *tower, "--set", "strategy.vision_recomputation=full", "--set", "strategy.overlap_parameter_gathering=true", "--set", "record.timeline=false", on=SOME)
+        self.check("generation.toml", *tower, "--set", "workload.phase=prompt-and-generation", "--set", "strategy.tensor=2", "--set", "strategy.pipeline=2", on=SOME)
+
     def test_prompt_and_generation(self):
         self.check("generation.toml", "--set", "workload.phase=prompt", on=SOME)
         self.check("generation.toml")

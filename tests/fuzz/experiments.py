@@ -145,6 +145,19 @@ def latent(rng):
     return f"query_rank = {rng.choice([0, 48])}\nkv_rank = 32\nqkv_bias = false\nrotary_dim = 8\nhead_dim = 24\nvalue_dim = {rng.choice([16, 24, 32])}\n"
 
 
+def tower(rng, hidden):
+    """A vision tower in front, of 1, 4 or 16 tokens an image."""
+    keys = {"layers": 3, "layers_run": rng.choice([0, 1, 2]), "hidden": rng.choice([32, 64]), "heads": 4, "image_height": rng.choice([28, 56]), "patch": 14, "position_rows": rng.choice([0, 20]),
+            "rotary": lower(rng), "gated_mlp": lower(rng), "input_norm": lower(rng), "final_norm": lower(rng), "projector_norm": lower(rng), "projector_bias": lower(rng),
+            "projector": [hidden] * rng.choice([1, 2, 3]), "images": rng.choice([1, 1, 2]) if rng.random() < 0.5 else 1, "frozen": lower(rng)}
+    if rng.random() < 0.5:
+        keys["class_token"] = "true"
+    else:
+        keys |= {"window": 2, "whole_layers": [1]}
+    keys[rng.choice(["pool", "merge"])] = rng.choice([1, 2])
+    return table("model.vision", keys)
+
+
 def megatron(rng, machine):
     """A cut of what lives, or of a part of it."""
     used = rng.randint(max(1, machine.alive // 2), machine.alive) if rng.random() < 0.5 else machine.alive
@@ -158,7 +171,7 @@ def megatron(rng, machine):
     both_ways = phase == "training" and pipeline > 1 and (chunks == 2 or pipeline % 2 == 0) and rng.random() < 0.25
     passes = 2 * pipeline + rng.choice([0, 2]) if both_ways else passes
     layers = rng.choice([1, 2, 3]) * pipeline * chunks
-    model = MODEL.format(layers=layers, hidden=rng.choice([64, 128, 192]), kv_heads=rng.choice([0, 4]), vocabulary=rng.choice([256, 1024]), gated=lower(rng), experts=experts,
+    model = MODEL.format(layers=layers, hidden=(hidden := rng.choice([64, 128, 192])), kv_heads=rng.choice([0, 4]), vocabulary=rng.choice([256, 1024]), gated=lower(rng), experts=experts,
                          per_token=2 if experts else 0)
     workload = {"phase": f'"{phase}"', "sequence": rng.choice([16, 64, 128]), "global_batch": micro * data * passes, "flash_attention": lower(rng)}
     if phase in ("generation", "prompt-and-generation"):
@@ -220,6 +233,11 @@ def megatron(rng, machine):
         strategy["shard_ranks"] = rng.choice(groups)
         if strategy.get("data_sharding") in ('"gradients"', '"parameters"') and "weight_streaming" not in strategy and rng.random() < 0.4:
             strategy["group_reduction"] = '"last-micro-batch"'
+    if context == 1 and not both_ways and not {"data_sharding", "weight_streaming"} & strategy.keys() and rng.random() < 0.3:
+        workload["sequence"] = max(32, workload["sequence"])
+        model += tower(rng, hidden)
+        if phase == "training" and rng.random() < 0.5:
+            strategy["vision_recomputation"] = f'"{rng.choice(["selective", "full"])}"'
     more = stages(rng, machine, strategy, used) if phase == "training" else ""
     return model + table("workload", workload) + table("strategy", strategy) + more
 
