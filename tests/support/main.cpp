@@ -1,3 +1,4 @@
-// The entry point of the serial test programs: compiled once, since Catch2's own code is slow to compile.
-#define CATCH_CONFIG_MAIN
-#include <catch2/catch.hpp>
+// The entry point of the serial test programs.
+#include "support/run_tests.hpp"
+
+int main(int argc, char** argv) { return tessera::test::run_tests(argc, argv); }

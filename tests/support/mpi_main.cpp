@@ -1,10 +1,12 @@
 // The entry point of the tests that run under mpirun. A rank that fails an assertion ends all of them, since the others
 // would wait for it in their next collective; ranks above 0 are silent unless they fail.
-#define CATCH_CONFIG_RUNNER
+#define CATCH_CONFIG_EXTERNAL_INTERFACES  // of listeners
 #include <mpi.h>
 
 #include <catch2/catch.hpp>
 #include <iostream>
+
+#include "support/run_tests.hpp"
 
 namespace {
 
@@ -32,7 +34,7 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) std::cout.setstate(std::ios::failbit);
-  const int result = Catch::Session().run(argc, argv);
+  const int result = tessera::test::run_tests(argc, argv);
   MPI_Finalize();
   return result;
 }
