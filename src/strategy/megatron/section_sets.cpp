@@ -95,7 +95,7 @@ struct PricedSet {
 std::vector<PricedSet> priced_sets(const Cut& cut, const Job& job) {
   std::vector<SectionTimes> times;
   for (std::uint32_t kind = 0; kind < workload::layer_kinds(*cut.model); ++kind)
-    times.push_back(section_times(cut, job, 0, kind));
+    times.push_back(section_times(cut, job, 0, kind, workload::LayerSections().set()));
   std::vector<PricedSet> priced;
   for (const SetProfile& set : section_sets(cut)) {
     PricedSet& one = priced.emplace_back();
@@ -117,11 +117,13 @@ std::vector<PricedSet> priced_sets(const Cut& cut, const Job& job) {
 
 }  // namespace
 
-SectionTimes section_times(const Cut& cut, const Job& job, std::uint32_t stage, std::uint32_t kind) {
+SectionTimes section_times(const Cut& cut, const Job& job, std::uint32_t stage, std::uint32_t kind,
+                           const workload::LayerSections& of) {
   SectionTimes times;
   const LayerOperators layer = cut.layer(kind, 0);
   const SectionWork work = cut.uses_kernels() ? SectionWork() : section_work(cut, job, kind);
   for (std::size_t place = 0; place < LayerOperators::section_count; ++place) {
+    if (!of[place]) continue;
     for (const workload::Operator& op : layer.in_order().at(place)->forward)
       times.operators.at(place) += job.cost.time(op, job.machine.device);
     for (const GroupWork& one : work.at(place).collectives)

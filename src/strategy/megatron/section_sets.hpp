@@ -16,7 +16,9 @@ struct SectionTimes {
   /// On an idle network, on the first device's groups; those of sections that only run together stand at the first.
   std::array<double, workload::LayerOperators::section_count> collectives{};
 };
-[[nodiscard]] SectionTimes section_times(const Cut& cut, const Job& job, std::uint32_t stage, std::uint32_t kind);
+/// Of the sections in `of` alone.
+[[nodiscard]] SectionTimes section_times(const Cut& cut, const Job& job, std::uint32_t stage, std::uint32_t kind,
+                                         const workload::LayerSections& of);
 
 /// All sets that the model's layers can run again: none, selective and full, and those of sections that do something.
 [[nodiscard]] std::vector<SetProfile> section_sets(const Cut& cut);

@@ -54,7 +54,7 @@ Repeated repeated_by(const Cut& cut, const Job& job, std::uint32_t stage) {
   if (again.none()) return all;
   for (const auto& [kind, repeat, layers] : passed_layers(cut, stage)) {
     if (repeat == Repeat::none) continue;
-    const SectionTimes times = section_times(cut, job, stage, kind);
+    const SectionTimes times = section_times(cut, job, stage, kind, again);
     for (std::size_t place = 0; place < again.size(); ++place) {
       if (!again[place]) continue;
       all.operators += layers * times.operators.at(place);
