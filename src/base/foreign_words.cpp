@@ -131,6 +131,8 @@ constexpr auto known_rows = std::to_array<ForeignWord>({
     {"moe_token_dispatcher* deepep", "strategy.megatron.expert_dispatch",
      "\"copies\", or \"once-a-node\" as DeepEP does; collectives.all_to_all says by which algorithm"},
     {"moe_shared_expert_overlap shared_expert_overlap", "strategy.megatron.overlap_shared_experts", ""},
+    {"overlap_moe_expert_parallel_comm combined_1f1b", "strategy.megatron.schedule", "\"combined-1f1b\""},
+    {"delay_wgrad_compute", "strategy.megatron.delay_weight_gradients", ""},
     {"moe_grouped_gemm moe_permute_fusion", "", "how a library runs experts; they are grouped products"},
     {"flash_attention flash_attn flash_attn_2 attention_backend sdpa", "workload.flash_attention", ""},
     {"cuda_graph* enforce_eager torch_compile compile", "",

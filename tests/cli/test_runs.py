@@ -118,6 +118,7 @@ class DeterminismOfExperiments(Determinism):
         self.check("mixture.toml", *eight, "--set", "strategy.schedule=dualpipe", on=SOME)
         self.check("mixture.toml", *eight, "--set", "strategy.schedule=zb-h1", "--set", "strategy.recomputed_layers=1", on=SOME)
         self.check("mixture.toml", "--set", "strategy.sequence_parallel=true", "--set", "strategy.expert_tensor=1", on=SOME)
+        self.check("mixture.toml", "--set", "strategy.schedule=combined-1f1b", "--set", "strategy.delay_weight_gradients=true", on=SOME)
         beside = ("--set", "model.shared_experts=1", "--set", "strategy.overlap_shared_experts=true")
         self.check("mixture.toml", *beside, "--set", "strategy.sequence_parallel=true", "--set", "strategy.recomputation=full")
         self.check("mixture.toml", *beside, *eight, "--set", "strategy.schedule=zb-h1", on=SOME)

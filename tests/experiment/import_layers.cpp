@@ -122,6 +122,15 @@ TEST_CASE("dense layers before those with experts, of another width, and shared 
         24 * attention + 2 * 3 * h * 8192 + 22 * (3 * h * 1024 * 10 + h * 8) + 2 * 32000 * h + h);
 }
 
+TEST_CASE("all-to-alls of experts beside computing of another micro-batch") {
+  const auto made = imported({{"job.sh", with_options("--num-experts 8 --overlap-moe-expert-parallel-comm "
+                                                      "--delay-wgrad-compute --expert-model-parallel-size 4")}},
+                             on("h100-cluster"));
+  CHECK(made.errors == Lines{});
+  CHECK(made.value("strategy.schedule") == "\"combined-1f1b\"");
+  CHECK(made.value("strategy.delay_weight_gradients") == "true");
+}
+
 TEST_CASE("windows") {
   CHECK(
       imported({{"job.sh", with_options("--window-size 1023,0")}}, on("h100-cluster")).value("model.sliding_window") ==

@@ -233,6 +233,10 @@ def megatron(rng, machine):
         strategy["shard_ranks"] = rng.choice(groups)
         if strategy.get("data_sharding") in ('"gradients"', '"parameters"') and "weight_streaming" not in strategy and rng.random() < 0.4:
             strategy["group_reduction"] = '"last-micro-batch"'
+    can_combine = experts and phase == "training" and not both_ways and (pipeline == 1 or chunks == 2) and strategy["recomputation"] != '"full"'
+    if can_combine and not {"data_sharding", "weight_streaming", "overlap_shared_experts"} & strategy.keys() and rng.random() < 0.5:
+        strategy |= {"schedule": '"combined-1f1b"', "delay_weight_gradients": lower(rng)}
+        return model + table("workload", workload) + table("strategy", strategy)
     if context == 1 and not both_ways and not {"data_sharding", "weight_streaming"} & strategy.keys() and rng.random() < 0.3:
         workload["sequence"] = max(32, workload["sequence"])
         model += tower(rng, hidden)

@@ -159,7 +159,7 @@ class AbstractPipeline {
       case Kind::both:
         take(times_.both);
         forward(index, action.chunk);
-        backward(index, 1 - action.chunk);
+        backward(index, action.backward_chunk);
         return complete(stage);
       case Kind::input_gradient:
         take(times_.input_gradient);

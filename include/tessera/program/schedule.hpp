@@ -37,10 +37,11 @@ struct PipelineAction {
     restore,
     input_gradient,   ///< a backward pass without weight gradients: "B" of Qi et al. 2023
     weight_gradient,  ///< those of the chunk's oldest micro-batch that lacks them: "W"
-    both,             ///< a forward pass through `chunk` beside a whole backward pass through the other one, 1 - chunk
+    both,             ///< a forward pass through `chunk` beside a whole backward pass through `backward_chunk`
   };
   Kind kind = Kind::exchange;
   std::uint32_t chunk = 0;
+  std::uint32_t backward_chunk = 0;
   std::uint32_t loan = 0;         ///< of lend, recall, restore: its number
   bool last = false;              ///< the chunk's gradients are complete behind it: of its last micro-batch; of `both`
                                   ///< those of the chunk with the backward pass
@@ -57,7 +58,7 @@ struct PipelineAction {
 
 /// An order of passes.
 struct PipelineOrder {
-  std::string name;  ///< "gpipe", "1f1b", "interleaved-1f1b", "zb-h1", "zb-h2", "dualpipe", "dualpipe-v"
+  std::string name;  ///< "gpipe", "1f1b", "interleaved-1f1b", "combined-1f1b", "zb-h1", "zb-h2", "dualpipe", ...
   std::string help;
   /// A problem with this shape ("needs a number of micro-batches that is a multiple of the stages"); empty when it
   /// fits.
@@ -66,6 +67,7 @@ struct PipelineOrder {
   std::vector<PipelineAction> (*actions)(const PipelineShape& shape, std::uint32_t stage);
   bool splits_backward = false;                  ///< it has passes input_gradient and weight_gradient
   ChunkOrder chunk_order = ChunkOrder::in_turn;  ///< those of other orders have passes `both`
+  bool combines = false;                         ///< it has passes `both` all the same, layer beside layer
 };
 [[nodiscard]] const std::vector<PipelineOrder>& pipeline_orders();
 /// Null when there is no such order.

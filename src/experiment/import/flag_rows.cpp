@@ -73,9 +73,9 @@ std::span<const FlagRow> flag_rows() {
       {"moe_layer_freq", by_hand, "", ""},
       {"moe_shared_expert_intermediate_size", by_hand, "", ""},
       {"moe_expert_capacity_factor", by_hand, "", ""},
-      {"moe_shared_expert_overlap", by_hand, "", ""},
+      {"moe_shared_expert_overlap overlap_moe_expert_parallel_comm delay_wgrad_compute", by_hand, "", ""},
       {"moe_grouped_gemm moe_token_dispatcher_type moe_permute_fusion "
-       "moe_router_fusion moe_flex_dispatcher_backend overlap_moe_expert_parallel_comm delay_wgrad_compute",
+       "moe_router_fusion moe_flex_dispatcher_backend",
        timing, "", "how a library runs experts"},
       {"moe_enable_deepep", fixed, "strategy.expert_dispatch", "once-a-node"},
       {"moe_router_num_groups", whole, "model.expert_groups", ""},

@@ -51,7 +51,7 @@ class PassList {
   void both(std::uint32_t way) {
     await({way, true});
     await({1 - way, false});
-    list_.both(chunk(way));
+    list_.both(chunk(way), 1 - chunk(way));
     post({way, true});
     post({1 - way, false});
   }

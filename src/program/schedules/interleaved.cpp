@@ -1,5 +1,8 @@
 // Interleaved 1F1B (Narayanan et al. 2021, section 2.2.2), in the order of Megatron-LM of 2022
-// (megatron/schedules.py, forward_backward_pipelining_with_interleaving), whose names the comments give.
+// (megatron/schedules.py, forward_backward_pipelining_with_interleaving), whose names the comments give. And combined,
+// as Megatron Core has it with overlap_moe_expert_parallel_comm (core/pipeline_parallel/combined_1f1b.py): with one
+// more forward pass at first, each other one is of another micro-batch than the backward pass behind it, and runs
+// beside it. Without stages likewise.
 #include <algorithm>
 
 #include "orders.hpp"
@@ -16,10 +19,16 @@ std::string check_interleaved(const PipelineShape& shape) {
   return {};
 }
 
+std::string check_combined(const PipelineShape& shape) {
+  if (shape.stages > 1) return shape.chunks > 1 ? check_interleaved(shape) : "needs interleave > 1 with pipeline > 1";
+  return shape.chunks == 1 ? "" : "needs pipeline > 1 for interleave > 1";
+}
+
 /// One stage of one pipeline; passes are numbered 0 .. micro_batches * chunks - 1 in the order in which they run.
 struct Stage {
   PipelineShape shape;
   std::uint32_t index = 0;
+  bool is_combined = false;
 
   [[nodiscard]] bool first() const { return index == 0; }
   [[nodiscard]] bool last() const { return index + 1 == shape.stages; }
@@ -36,7 +45,7 @@ struct Stage {
   [[nodiscard]] std::uint32_t warm_up() const {
     if (!shape.backward || shape.micro_batches == shape.stages) return passes();
     const std::uint32_t wanted = 2 * (shape.stages - index - 1) + (shape.chunks - 1) * shape.stages;
-    return std::min(wanted, passes());
+    return std::min(wanted + (is_combined ? 1 : 0), passes());
   }
   /// Whether the neighbours send something for the pass that comes `distance` passes later, given that the wrap-around
   /// from the last stage to the first one lags by p-1 passes.
@@ -65,8 +74,12 @@ void add_steady(const Stage& stage, ActionList& list) {
   for (std::uint32_t k = 0; k < steady; ++k) {
     const std::uint32_t forward = stage.forward_chunk(k + warm_up);
     const std::uint32_t backward = stage.backward_chunk(k);
-    list.forward(forward);
-    list.backward(backward);
+    if (stage.is_combined) {
+      list.both(forward, backward);
+    } else {
+      list.forward(forward);
+      list.backward(backward);
+    }
     const bool end = k + 1 == steady;
     // What a neighbour at the other end of the ring sends now belongs to a pass that it numbers p-1 lower.
     const bool activation = !stage.first() || stage.forward_chunk(k + warm_up - behind) != stage.last_chunk();
@@ -88,8 +101,8 @@ void add_cool_down(const Stage& stage, ActionList& list) {
   }
 }
 
-std::vector<PipelineAction> interleaved_actions(const PipelineShape& shape, std::uint32_t index) {
-  const Stage stage{shape, index};
+std::vector<PipelineAction> actions_of(const Stage& stage) {
+  const PipelineShape& shape = stage.shape;
   ActionList list(shape);
   add_warm_up(stage, list);
   if (!shape.backward) return list.take();
@@ -98,7 +111,25 @@ std::vector<PipelineAction> interleaved_actions(const PipelineShape& shape, std:
   return list.take();
 }
 
+std::vector<PipelineAction> interleaved_actions(const PipelineShape& shape, std::uint32_t index) {
+  return actions_of({shape, index});
+}
+
+std::vector<PipelineAction> combined_actions(const PipelineShape& shape, std::uint32_t index) {
+  return actions_of({shape, index, true});
+}
+
 }  // namespace
+
+PipelineOrder combined_order() {
+  PipelineOrder order = {
+      "combined-1f1b",
+      "1F1B, interleaved in a pipeline, of experts: a forward pass layer by layer beside the backward "
+      "pass of another micro-batch",
+      check_combined, combined_actions};
+  order.combines = true;
+  return order;
+}
 
 PipelineOrder interleaved_order() {
   return {"interleaved-1f1b", "1F1B with several model chunks a stage, for a shorter bubble", check_interleaved,

@@ -19,8 +19,9 @@ void ActionList::weight_gradient(std::uint32_t chunk) {
   add(Kind::weight_gradient, chunk, ++done_.at(chunk) == micro_batches_);
 }
 
-void ActionList::both(std::uint32_t forward_chunk) {
-  add(Kind::both, forward_chunk, ++done_.at(1 - forward_chunk) == micro_batches_);
+void ActionList::both(std::uint32_t forward_chunk, std::uint32_t backward_chunk) {
+  add(Kind::both, forward_chunk, ++done_.at(backward_chunk) == micro_batches_);
+  actions_.back().backward_chunk = backward_chunk;
 }
 
 void ActionList::exchange(bool send_next, bool receive_previous, bool send_previous, bool receive_next) {
@@ -48,9 +49,9 @@ void ActionList::post_mirrored(bool mirrored, bool send_next, bool receive_previ
 
 const std::vector<PipelineOrder>& pipeline_orders() {
   static const std::vector<PipelineOrder> orders = {gpipe_order(),       one_forward_one_backward_order(),
-                                                    interleaved_order(), zb_h1_order(),
-                                                    zb_h2_order(),       dualpipe_order(),
-                                                    dualpipe_v_order()};
+                                                    interleaved_order(), combined_order(),
+                                                    zb_h1_order(),       zb_h2_order(),
+                                                    dualpipe_order(),    dualpipe_v_order()};
   return orders;
 }
 

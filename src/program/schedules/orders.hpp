@@ -8,6 +8,7 @@ namespace tessera::program {
 [[nodiscard]] PipelineOrder gpipe_order();
 [[nodiscard]] PipelineOrder one_forward_one_backward_order();
 [[nodiscard]] PipelineOrder interleaved_order();
+[[nodiscard]] PipelineOrder combined_order();
 [[nodiscard]] PipelineOrder zb_h1_order();
 [[nodiscard]] PipelineOrder zb_h2_order();
 [[nodiscard]] PipelineOrder dualpipe_order();
@@ -21,7 +22,7 @@ class ActionList {
   void backward(std::uint32_t chunk);
   void input_gradient(std::uint32_t chunk);
   void weight_gradient(std::uint32_t chunk);
-  void both(std::uint32_t forward_chunk);
+  void both(std::uint32_t forward_chunk, std::uint32_t backward_chunk);
   /// Nothing is added when nothing is exchanged.
   void exchange(bool send_next, bool receive_previous, bool send_previous, bool receive_next);
   /// The same, whose sends leave while the stage goes on.

@@ -37,7 +37,13 @@ class PassWriter {
         const auto& write = action.kind == Kind::exchange ? passes_.exchange
                             : action.kind == Kind::both   ? passes_.both
                                                           : passes_.loan;
-        for (std::uint32_t i = 0; i < times; ++i) write(into, action);
+        if (action.kind != Kind::both || times == 1) {
+          for (std::uint32_t i = 0; i < times; ++i) write(into, action);
+          return;
+        }
+        BlockBuilder once(program_, "schedule");
+        write(once, action);
+        into.call(once.done(), times);
     }
   }
 

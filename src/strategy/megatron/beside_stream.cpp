@@ -39,7 +39,10 @@ class BesideStream {
     program::BlockBuilder builder(program_, stream_name);
     if (cut_.options.interleave == 1) return builder.call(passes[0], of_.passes, program::backward_pass(0)).done();
     for (const program::PipelineAction& action : actions)
-      if (action.kind == program::PipelineAction::Kind::backward) builder.call(passes[action.chunk]);
+      if (action.kind == program::PipelineAction::Kind::backward)
+        builder.call(passes[action.chunk]);
+      else if (action.kind == program::PipelineAction::Kind::both)
+        builder.call(passes[action.backward_chunk]);
     return builder.done();
   }
 

@@ -47,6 +47,7 @@ class Checker {
     check_vision(table_, job_, cut_, diagnostics_);
     check_phase();
     read_recomputation(table_, job_, cut_, diagnostics_);
+    check_combined(table_, cut_, diagnostics_);
     check_pipeline();  // layers are spread over the stages by what the rest says
     if (diagnostics_.errors().size() == errors_before_) check_room_for_units(table_, job_, cut_, diagnostics_);
     read_loans(table_, job_, cut_, diagnostics_);  // what a stage keeps depends on all of it
@@ -302,6 +303,8 @@ void Checker::warn_of_idle_keys() {
 }
 
 void Checker::check_phase() {
+  if (!cut_.combines_passes())
+    warn_if_given("delay_weight_gradients", &Options::delay_weight_gradients, "without schedule = \"combined-1f1b\"");
   if (cut_.training() && !options_.fused_gradient_accumulation)
     warn_if_given("unused_gradients", &Options::unused_gradients, "without fused_gradient_accumulation");
   if (cut_.training() && !options_.distributed_optimizer)

@@ -41,6 +41,11 @@ program::ChunkOrder Cut::chunk_order() const {
   return order == nullptr ? program::ChunkOrder::in_turn : order->chunk_order;
 }
 
+bool Cut::combines_passes() const {
+  const program::PipelineOrder* order = program::find_pipeline_order(options.schedule);
+  return training() && order != nullptr && order->combines;
+}
+
 std::uint32_t Cut::chunks() const { return goes_both_ways() ? 2 : static_cast<std::uint32_t>(options.interleave); }
 
 std::size_t Cut::piece(std::uint32_t stage, std::uint32_t chunk) const {

@@ -32,7 +32,7 @@ enum GroupSlot : std::uint32_t {
   expert_tensor_group,  ///< tensor ranks over which experts are cut, where these are not all
   expert_rail_group,    ///< of the expert group, those at the same place of their nodes
   expert_node_group,    ///< those of one node
-  expert_beside_group,  ///< all of these, of a backward pass that runs beside a forward pass
+  expert_beside_group,  ///< all of these, of passes that run beside each other
   expert_tensor_beside_group,
   expert_rail_beside_group,
   expert_node_beside_group,
@@ -64,6 +64,8 @@ enum Event : std::uint32_t {
   backward_done,
   shared_go,    ///< of the next step of shared experts that run beside the others
   shared_done,  ///< of their pass
+  exchange_go,  ///< of the next all-to-all of experts on a stream of its own
+  exchange_done,
   events
 };
 // Loans, and weights on hosts, have slots, channels and events behind these.
@@ -171,6 +173,9 @@ struct Cut {
   [[nodiscard]] program::ChunkOrder chunk_order() const;
   /// Micro-batches go both ways along the stages, and some forward passes run beside backward passes.
   [[nodiscard]] bool goes_both_ways() const { return chunk_order() != program::ChunkOrder::in_turn; }
+  /// Forward passes run layer by layer beside backward passes of other micro-batches, and tokens are on their way to
+  /// experts on a stream of their own.
+  [[nodiscard]] bool combines_passes() const;
   /// Pieces of the model that a stage holds.
   [[nodiscard]] std::uint32_t chunks() const;
   /// Stages that hold the same pieces of the model: 2 where all are there twice, at both ends of the pipeline.

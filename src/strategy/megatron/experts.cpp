@@ -68,23 +68,35 @@ void wait_for_shared(Writer& writer, const ExpertLayer& layer, Activity activity
 
 }  // namespace
 
-void experts_forward(Writer& writer, const ExpertLayer& layer, Activity activity) {
+void experts_forward_before(Writer& writer, const ExpertLayer& layer, Activity activity) {
+  run_forward(writer, layer.operators.router, activity);
+  go_on(writer, layer);
+  run_forward(writer, layer.operators.dispatch, activity);
+  go_on(writer, layer);
+}
+
+void experts_forward_amid(Writer& writer, const ExpertLayer& layer, Activity activity) {
   const workload::LayerOperators& run = layer.operators;
-  run_forward(writer, run.router, activity);
-  go_on(writer, layer);
-  run_forward(writer, run.dispatch, activity);
-  go_on(writer, layer);
-  send_to_experts(writer, layer.kind, "expert dispatch");
   gather(writer, layer, run.fc1);
   run_forward(writer, run.fc1, activity);
   run_forward(writer, run.activation, activity);
   run_forward(writer, run.fc2, activity);
   reduce(writer, layer);
   go_on(writer, layer);
-  send_from_experts(writer, layer.kind, "expert combine");
-  run_forward(writer, run.combine, activity);
+}
+
+void experts_forward_behind(Writer& writer, const ExpertLayer& layer, Activity activity) {
+  run_forward(writer, layer.operators.combine, activity);
   wait_for_shared(writer, layer, activity);
   if (layer.beside != nullptr) run_forward(writer, layer.beside->sum, activity);
+}
+
+void experts_forward(Writer& writer, const ExpertLayer& layer, Activity activity) {
+  experts_forward_before(writer, layer, activity);
+  send_to_experts(writer, layer.kind, "expert dispatch");
+  experts_forward_amid(writer, layer, activity);
+  send_from_experts(writer, layer.kind, "expert combine");
+  experts_forward_behind(writer, layer, activity);
 }
 
 namespace {
@@ -96,11 +108,23 @@ void first_weight_gradient(Writer& writer, const ExpertLayer& layer) {
 }
 
 void backward(Writer& writer, const ExpertLayer& layer, bool has_weight_gradients) {
-  const workload::LayerOperators& run = layer.operators;
-  go_on(writer, layer);
-  plain_backward(writer, run.combine);
-  go_on(writer, layer);
+  experts_backward_before(writer, layer);
   send_to_experts(writer, layer.kind, "expert combine");
+  experts_backward_amid(writer, layer, has_weight_gradients);
+  send_from_experts(writer, layer.kind, "expert dispatch");
+  experts_backward_behind(writer, layer);
+}
+
+}  // namespace
+
+void experts_backward_before(Writer& writer, const ExpertLayer& layer) {
+  go_on(writer, layer);
+  plain_backward(writer, layer.operators.combine);
+  go_on(writer, layer);
+}
+
+void experts_backward_amid(Writer& writer, const ExpertLayer& layer, bool has_weight_gradients) {
+  const workload::LayerOperators& run = layer.operators;
   gather(writer, layer, run.fc2);
   run_input_gradient(writer, run.fc2);
   if (has_weight_gradients) writer.run(run.fc2.weight_gradient, Activity::backward);
@@ -109,13 +133,13 @@ void backward(Writer& writer, const ExpertLayer& layer, bool has_weight_gradient
   reduce(writer, layer);
   if (has_weight_gradients) first_weight_gradient(writer, layer);
   go_on(writer, layer);
-  send_from_experts(writer, layer.kind, "expert dispatch");
-  plain_backward(writer, run.dispatch);
-  plain_backward(writer, run.router);
-  wait_for_shared(writer, layer, Activity::backward);
 }
 
-}  // namespace
+void experts_backward_behind(Writer& writer, const ExpertLayer& layer) {
+  plain_backward(writer, layer.operators.dispatch);
+  plain_backward(writer, layer.operators.router);
+  wait_for_shared(writer, layer, Activity::backward);
+}
 
 void experts_backward(Writer& writer, const ExpertLayer& layer) { backward(writer, layer, true); }
 

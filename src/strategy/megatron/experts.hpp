@@ -22,6 +22,15 @@ void experts_input_gradient(Writer& writer, const ExpertLayer& layer);
 /// Under sequence parallelism the input of shared experts is gathered again for the latter, or was kept whole.
 void experts_weight_gradient(Writer& writer, const ExpertLayer& layer);
 
+/// The same in steps, between which tokens are on their way to their experts and back. The second one of the backward
+/// pass is that of the input gradients alone.
+void experts_forward_before(Writer& writer, const ExpertLayer& layer, Activity activity);
+void experts_forward_amid(Writer& writer, const ExpertLayer& layer, Activity activity);
+void experts_forward_behind(Writer& writer, const ExpertLayer& layer, Activity activity);
+void experts_backward_before(Writer& writer, const ExpertLayer& layer);
+void experts_backward_amid(Writer& writer, const ExpertLayer& layer, bool has_weight_gradients);
+void experts_backward_behind(Writer& writer, const ExpertLayer& layer);
+
 /// The stream beside it, which goes on each time that the main one says so, as Megatron Core orders both
 /// (core/transformer/moe/token_dispatcher.py and shared_experts.py). Forward the input is gathered beside the copies
 /// that are made for dispatch, the first half runs beside the tokens' way to their experts, the second half, whose

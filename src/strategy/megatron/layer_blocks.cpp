@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <optional>
 
@@ -35,6 +36,12 @@ struct Part : workload::LayerPart {
   std::function<void(Writer&, Activity)> forward;
   BackwardParts backward;
 };
+
+std::size_t first_of_mlp(const std::vector<Part>& parts) {
+  const auto found = std::ranges::find_if(
+      parts, [](const Part& part) { return part.first > workload::place_of(&LayerOperators::mlp_norm); });
+  return static_cast<std::size_t>(found - parts.begin());
+}
 
 /// How parts are written.
 struct Style {
@@ -150,8 +157,19 @@ class LayerPasses {
   }
 
   void forward(Writer& writer, Activity activity = Activity::forward) const {
-    for (const Part& part : parts_) part.forward(writer, activity);
+    forward(writer, 0, parts_.size(), activity);
   }
+  /// Parts begin to end - 1.
+  void forward(Writer& writer, std::size_t begin, std::size_t end, Activity activity = Activity::forward) const {
+    for (std::size_t i = begin; i < end; ++i) parts_[i].forward(writer, activity);
+  }
+  /// Whole backward passes of those, none of which runs again for a part behind them.
+  void backward(Writer& writer, std::size_t begin, std::size_t end) const {
+    backward(writer, &BackwardParts::whole, 0, begin, end);
+  }
+  /// All before the MLP, norm included, are so many.
+  [[nodiscard]] std::size_t before_mlp() const { return first_of_mlp(parts_); }
+  [[nodiscard]] std::size_t size() const { return parts_.size(); }
   /// Of activations, when the backward pass begins.
   [[nodiscard]] std::int64_t kept() const { return kept_; }
 
@@ -177,8 +195,10 @@ class LayerPasses {
   /// Its weight gradient stays with its input gradient.
   static bool is_router(std::size_t place) { return place == workload::place_of(&LayerOperators::router); }
   /// Behind it `stays` bytes are held, some of which may be new.
-  void backward(Writer& writer, Backward BackwardParts::*pass, std::int64_t stays) const {
+  void backward(Writer& writer, Backward BackwardParts::*pass, std::int64_t stays, std::size_t from = 0,
+                std::size_t to = ~std::size_t{0}) const {
     for_each_run([&](std::size_t begin, std::size_t end_again, std::size_t end) {
+      if (begin < from || begin >= to) return;
       const std::int64_t bytes = runs_again(begin) ? made_again(begin, end) : 0;
       if (runs_again(begin)) {
         writer.builder().allocate(MemoryCategory::activations, Bytes{bytes});
@@ -256,6 +276,59 @@ std::vector<BesideWidths> beside_widths(const Cut& cut, std::uint32_t kind) {
   widths.push_back(beside_widths(cut, layer.qkv));
   std::erase(widths, BesideWidths{});
   return widths;
+}
+
+namespace {
+
+/// Of a layer with experts, which are one part.
+void write_steps(const LayerPasses& passes, const ExpertLayer& experts, bool delays,
+                 const std::function<Writer&(std::size_t)>& forward, const std::function<Writer&(std::size_t)>& back) {
+  const std::size_t at = passes.before_mlp();
+  passes.forward(forward(0), 0, at);
+  experts_forward_before(forward(0), experts, Activity::forward);
+  experts_forward_amid(forward(1), experts, Activity::forward);
+  experts_forward_behind(forward(2), experts, Activity::forward);
+  passes.forward(forward(2), at + 1, passes.size());
+  passes.backward(back(0), at + 1, passes.size());
+  experts_backward_before(back(0), experts);
+  experts_backward_amid(back(1), experts, !delays);
+  experts_backward_behind(back(2), experts);
+  passes.backward(back(2), 0, at);
+}
+
+}  // namespace
+
+LayerPieces add_layer_pieces(program::Program& program, const Cut& cut, const LayerKey& key, bool delays) {
+  const LayerOperators layer = cut.layer(key.kind, key.expert_rank, key.keys, key.context_rank);
+  const std::string name = workload::kind_name(*cut.model, key.kind);
+  const workload::Recomputed recomputed = cut.repeated(key.stage, key.repeat);
+  const LayerPasses passes(layer, cut, key.kind, recomputed, style_of(program, cut));
+  std::vector<std::unique_ptr<Writer>> writers;
+  for (const char* what : {" forward 1", " forward 2", " forward 3", " backward 1", " backward 2", " backward 3"})
+    writers.push_back(std::make_unique<Writer>(program, cut, name + what));
+  const auto forward = [&](std::size_t i) -> Writer& { return *writers[i]; };
+  const auto back = [&](std::size_t i) -> Writer& { return *writers[3 + i]; };
+  const ExpertLayer experts{cut.kind(key.kind), layer};
+  const std::size_t at = passes.before_mlp();
+  if (is_moe(cut.kind(key.kind))) {
+    write_steps(passes, experts, delays, forward, back);
+  } else {
+    passes.forward(forward(0), 0, at);
+    passes.forward(forward(1), at, passes.size());
+    passes.backward(back(1), at, passes.size());
+    passes.backward(back(2), 0, at);
+  }
+  forward(2).builder().allocate(MemoryCategory::activations, Bytes{passes.kept()});
+  LayerPieces pieces;
+  for (std::size_t i = 0; i < 3; ++i) {
+    pieces.forward.at(i) = forward(i).builder().done();
+    pieces.backward.at(i) = back(i).builder().done();
+  }
+  if (!is_moe(cut.kind(key.kind)) || !delays) return pieces;
+  Writer weights(program, cut, name + " weight gradients of experts");
+  experts_weight_gradient(weights, experts);
+  pieces.weight_gradient = weights.builder().done();
+  return pieces;
 }
 
 LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey& key) {

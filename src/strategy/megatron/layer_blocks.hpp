@@ -1,6 +1,8 @@
 // Forward and backward pass of one transformer layer.
 #pragma once
 
+#include <array>
+
 #include "parallel_linear.hpp"
 
 namespace tessera::strategy::megatron {
@@ -30,6 +32,16 @@ struct PartBlock {
   workload::LayerPart sections;
   program::BlockId forward = 0;
 };
+/// A layer in the pieces of computing between which its tokens are on their way to experts and back. A dense layer has
+/// none on their way: its MLP is the second piece forward and the second one backward.
+struct LayerPieces {
+  std::array<program::BlockId, 3> forward{}, backward{};
+  program::BlockId weight_gradient =
+      0;  ///< of the experts' products, where the second piece backward has left them out
+};
+/// `delays`: it has. What of a layer runs again is in the last piece backward.
+[[nodiscard]] LayerPieces add_layer_pieces(program::Program& program, const Cut& cut, const LayerKey& key, bool delays);
+
 /// In the order in which they run.
 [[nodiscard]] std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, std::uint32_t kind);
 /// B: of activations that are made again for the backward pass, at once.

@@ -93,7 +93,7 @@ void add_groups(const Cut& cut, program::Program& program) {
                   [&](const Place& at) { return (at.stage * options.data + cut.replica(at)) * t + at.tensor; });
   }
   bind_experts(expert_group, expert_tensor_group);
-  if (cut.goes_both_ways()) bind_experts(expert_beside_group, expert_tensor_beside_group);
+  if (cut.goes_both_ways() || cut.combines_passes()) bind_experts(expert_beside_group, expert_tensor_beside_group);
   const auto bind_dispatch = [&](GroupSlot over_nodes, GroupSlot inside) {
     if (!has_experts(*cut.model) || !options.once_a_node) return;
     const std::int64_t locals = options.expert_parallel / cut.expert_nodes;
@@ -102,7 +102,7 @@ void add_groups(const Cut& cut, program::Program& program) {
                   [&](const Place& at) { return expert(at) * cut.expert_nodes + cut.expert_rank(at) / locals; });
   };
   bind_dispatch(expert_rail_group, expert_node_group);
-  if (cut.goes_both_ways()) bind_dispatch(expert_rail_beside_group, expert_node_beside_group);
+  if (cut.goes_both_ways() || cut.combines_passes()) bind_dispatch(expert_rail_beside_group, expert_node_beside_group);
   if (cut.runs_shared_beside()) grouping.bind(shared_tensor_group, tensor);
   if (cut.is_two_dimensional()) {
     const std::int64_t columns = t / options.tensor_rows;

@@ -300,6 +300,11 @@ void add_experts(config::Schema<Options>& s) {
             "experts and the second half beside their way back (Megatron Core's moe_shared_expert_overlap)")
       .otherwise("false")
       .may_be_open();
+  s.boolean(
+       "delay_weight_gradients", &Options::delay_weight_gradients,
+       "of schedule = \"combined-1f1b\": weight gradients of experts beside the all-to-all of their input gradients "
+       "(Megatron Core's delay_wgrad_compute)")
+      .otherwise("false");
   s.number("capacity_factor", &Options::capacity_factor,
            "MoE: a rank takes at most this many times the mean number of tokens and drops the rest; 0: no limit")
       .at_least("0")

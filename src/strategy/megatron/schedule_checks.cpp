@@ -21,6 +21,24 @@ class ScheduleChecker {
       refuse("sublayers", what, "kernels of input gradients are followed by them", "\"operators\"");
   }
 
+  void check_combined() const {
+    const char* what = "runs layers forward beside layers backward";
+    if (!has_experts(*cut_.model))
+      refuse("schedule", what, "model " + cut_.model->name + " has no experts whose tokens travel", "another one");
+    if (options_.streams_weights())
+      refuse("weight_streaming", what, "here micro-batches pass layer by layer", "\"off\"");
+    else if (options_.shards_gradients())
+      refuse("data_sharding", what, "here each waits for what it is gathered for", "\"auto\"");
+    if (!options_.loans.empty()) refuse("loans", what, "what is lent is back for one backward pass", "no loans");
+    if (cut_.uses_kernels()) refuse("sublayers", what, "kernels are of one pass", "\"operators\"");
+    if (cut_.uses_user_buffers()) refuse("user_buffers", what, "their chunks come pass by pass", "false");
+    if (options_.overlap_shared_experts)
+      refuse("overlap_shared_experts", what, "all-to-alls are beside these already", "false");
+    if (cut_.predicts())
+      refuse("schedule", what, "modules that predict further ahead are behind the last one", "another one");
+    for (std::size_t stage = 0; stage < cut_.recomputed.size(); ++stage) check_recomputed(stage);
+  }
+
   void check_both_ways() const {
     const char* what = "has forward beside backward passes";
     if (cut_.uses_user_buffers()) refuse("user_buffers", what, "their chunks have one pair of streams", "false");
@@ -36,7 +54,21 @@ class ScheduleChecker {
   }
 
  private:
-  void refuse(const char* key, const char* what, const char* why, const char* allowed) const {
+  void check_recomputed(std::size_t stage) const {
+    const auto first = workload::place_of(&workload::LayerOperators::mlp_norm);
+    for (std::size_t place = first; place < workload::section_names.size(); ++place) {
+      if (!cut_.recomputed[stage].again[place]) continue;
+      const bool is_own = stage < options_.stages.size() && !options_.stages[stage].recomputation.empty();
+      refuse(is_own                                 ? "stages"
+             : options_.recomputed_sections.empty() ? "recomputation"
+                                                    : "recomputed_sections",
+             "has experts of one micro-batch between another one's",
+             std::string(workload::section_names.at(place)) + " would run again amid them", "sections before mlp_norm");
+      return;
+    }
+  }
+
+  void refuse(const char* key, const char* what, const std::string& why, const char* allowed) const {
     diagnostics_.error(where_of(table_, key), fmt::format("{}: schedule \"{}\" {}, and {}, allowed: {}", key,
                                                           options_.schedule, what, why, allowed));
   }
@@ -53,6 +85,10 @@ void check_schedule(const config::Table& table, const Cut& cut, config::Diagnost
   const ScheduleChecker checker(table, cut, diagnostics);
   if (cut.splits_backward()) checker.check_split();
   if (cut.goes_both_ways()) checker.check_both_ways();
+}
+
+void check_combined(const config::Table& table, const Cut& cut, config::Diagnostics& diagnostics) {
+  if (cut.combines_passes()) ScheduleChecker(table, cut, diagnostics).check_combined();
 }
 
 }  // namespace tessera::strategy::megatron

@@ -68,6 +68,13 @@ const LayerBlocks& StageBlocks::layer(const ChunkPlace& at, const LayerRun& run,
   return found->second;
 }
 
+const LayerPieces& StageBlocks::pieces(const ChunkPlace& at, const LayerRun& run) {
+  const LayerKey key = layer_key(at, run, 0);
+  const auto [found, added] = pieces_.try_emplace(key);
+  if (added) found->second = add_layer_pieces(program_, cut_, key, cut_.options.delay_weight_gradients);
+  return found->second;
+}
+
 const EdgeBlocks& StageBlocks::embedding() {
   if (!embedding_) embedding_ = add_embedding(program_, cut_);
   if (!entry_) entry_ = add_entry();

@@ -48,6 +48,7 @@ class StageBlocks {
 
   /// Of one layer, and of what stands before (a vision tower too) and behind all of them.
   const LayerBlocks& layer(const ChunkPlace& at, const LayerRun& run, std::int64_t keys = 0);
+  const LayerPieces& pieces(const ChunkPlace& at, const LayerRun& run);
   const EdgeBlocks& embedding();
   const EdgeBlocks& head();
   /// Of one module that predicts further ahead.
@@ -78,6 +79,7 @@ class StageBlocks {
   program::Program& program_;
   const Cut& cut_;
   std::map<LayerKey, LayerBlocks> layers_;
+  std::map<LayerKey, LayerPieces> pieces_;
   std::map<ChunkKey, program::BlockId> forward_, backward_, input_gradient_, weight_gradient_, beside_;
   std::optional<EdgeBlocks> embedding_, entry_, head_;
   std::map<LayerKey, EdgeBlocks> predictions_;  // by their layer

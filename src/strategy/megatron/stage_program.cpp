@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "beside_stream.hpp"
+#include "combined_passes.hpp"
 #include "loans.hpp"
 #include "parallel_linear.hpp"
 #include "parameter_gathering.hpp"
@@ -64,7 +65,8 @@ program::BlockId backward_stream(program::Program& program, StageBlocks& blocks,
                        [](const auto& action) { return action.kind == PipelineAction::Kind::both; });
   program::StagePasses passes;
   passes.both = [&](program::BlockBuilder& into, const PipelineAction& action) {
-    into.wait(backward_go).call(blocks.backward_beside({at.stage, 1 - action.chunk, at.expert_rank, at.context_rank}));
+    into.wait(backward_go);
+    into.call(blocks.backward_beside({at.stage, action.backward_chunk, at.expert_rank, at.context_rank}));
     into.signal(backward_done);
   };
   program::BlockBuilder builder(program, "backward beside forward passes");
@@ -92,6 +94,13 @@ void write_passes(program::Program& program, Writer& main, StageBlocks& blocks, 
   if (cut.goes_both_ways()) {
     passes.both = [&](program::BlockBuilder& into, const PipelineAction& action) {
       write_both(program, into, blocks.forward(place(action.chunk), false), action.chunk);
+    };
+  }
+  CombinedPasses combined(program, blocks);
+  if (cut.combines_passes()) {
+    passes.both = [&](program::BlockBuilder& into, const PipelineAction& action) {
+      into.call(combined.main(place(action.chunk), place(action.backward_chunk)), 1,
+                program::forward_pass(action.chunk));
     };
   }
   passes.exchange = [&](program::BlockBuilder& into, const PipelineAction& action) {
@@ -181,6 +190,7 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
                      [&](const auto& loan) { program::write_end_of_room(main.builder(), loan); });
   std::vector<program::BlockId> streams = {main.builder().done()};
   if (cut.goes_both_ways()) streams.push_back(backward_stream(program, blocks, at, actions));
+  if (cut.combines_passes()) streams.push_back(exchange_stream(program, blocks, stage, actions));
   if (has_shared_experts_beside(blocks, stage)) streams.push_back(shared_stream(program, blocks, stage, actions));
   if (has_beside_stream(cut))
     streams.push_back(beside_stream(program, cut, blocks, {stage, at.micro_batches}, actions));

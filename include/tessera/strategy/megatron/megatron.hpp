@@ -126,6 +126,7 @@ struct Options {
   std::int64_t expert_tensor = 0;  ///< tensor-parallel ranks over which each expert is cut; 0: all
   bool once_a_node = false;        ///< expert_dispatch: a token crosses once to each node with an expert of its own
   bool overlap_shared_experts = false;  ///< on a stream of their own, beside the tokens' way to the others and back
+  bool delay_weight_gradients = false;  ///< of experts, beside the all-to-all behind their input gradients
   double capacity_factor = 0.0;         ///< MoE: most tokens of an expert-parallel rank, over the mean; 0: no limit
   double expert_imbalance = 0.0;  ///< MoE: largest deviation of a rank's load from the mean, as a share of the mean
   bool pad_heads = false;         ///< uneven_heads = "pad": each rank carries ceil(heads / t)
