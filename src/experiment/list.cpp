@@ -71,6 +71,7 @@ std::string of_model(const Table& table, Diagnostics& diagnostics) {
   for (std::uint32_t kind = 0; kind < layer_kinds(model); ++kind)
     experts = std::max(experts, layer_kind(model, kind).experts);
   if (experts > 0) text += fmt::format(", {} experts", experts);
+  if (has_vision(model)) text += ", a vision tower";
   return text + ", " + model.name;
 }
 

@@ -95,7 +95,7 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   if (!cut.spare.empty()) add("left out", devices_text(cut.spare, machine));
   if (!cut.placement.empty()) add("placement", cut.placement);
   if (options.unused_first) add("routes", "unused first");
-  if (has_vision(*cut.model)) add("vision tower", vision_text(cut.model->vision));
+  if (has_vision(*cut.model)) add("vision tower", vision_text(cut));
   add("layers a stage", stage_layers_text(cut));
   add("micro-batch", fmt::format("{} sequences of {} tokens", options.micro_batch, cut.workload->sequence));
   add("micro-batches a replica", micro_batches_text(cut));

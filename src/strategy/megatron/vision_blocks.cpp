@@ -185,10 +185,11 @@ double vision_time(const Cut& cut, const workload::CostModel& cost) {
   return sum;
 }
 
-std::string vision_text(const workload::Vision& vision) {
+std::string vision_text(const Cut& cut) {
+  const workload::Vision& vision = cut.model->vision;
   std::string text = fmt::format("{} layers", vision.layers);
   if (vision.layers_run < vision.layers) text += fmt::format(", {} of them run", vision.layers_run);
-  if (vision.frozen) text += ", frozen";
+  if (cut.training() && vision.frozen) text += ", frozen";
   return text + fmt::format("; {} {} of {} tokens a sequence", vision.images, vision.images == 1 ? "image" : "images",
                             workload::image_tokens(vision));
 }

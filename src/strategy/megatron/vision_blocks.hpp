@@ -25,8 +25,8 @@ struct VisionWeights {
 [[nodiscard]] std::int64_t vision_buffers(const Cut& cut);
 /// ps: of operators of one micro-batch, forward and in training backward, on an idle device.
 [[nodiscard]] double vision_time(const Cut& cut, const workload::CostModel& cost);
-/// "24 layers, 23 of them run, frozen; 1 image of 576 tokens a sequence"
-[[nodiscard]] std::string vision_text(const workload::Vision& vision);
+/// "24 layers, 23 of them run, frozen; 1 image of 576 tokens a sequence"; outside training all are as they are.
+[[nodiscard]] std::string vision_text(const Cut& cut);
 
 /// What a model with a tower cannot be cut by. Problems go to `diagnostics`.
 void check_vision(const config::Table& table, const Job& job, const Cut& cut, config::Diagnostics& diagnostics);
