@@ -266,6 +266,7 @@ TEST_CASE("open keys of what is cut over replicas: the search finds what trying 
              {"overlap_parameter_gathering", no_and_yes},
              {"data_sharding", {"\"auto\"", "\"gradients\"", "\"parameters\""}},
              {"shard_ranks", {"0", "2", "4"}},
+             {"group_reduction", {"\"each-micro-batch\"", "\"last-micro-batch\""}},
              {"gather_ahead", {"0", "1", "2", "4"}},
              {"reshard_after_forward", no_and_yes}});
   }

@@ -214,6 +214,7 @@ std::vector<Declared> all_keys() {
           fixed<&O::overlap_parameter_gathering>("overlap_parameter_gathering"),
           fixed<&O::data_sharding>("data_sharding"),
           number<&O::shard_ranks>("shard_ranks", shard_ranks),
+          fixed<&O::sums_groups_last>("group_reduction"),
           number<&O::gather_ahead>("gather_ahead", gathers_ahead),
           fixed<&O::reshard_after_forward>("reshard_after_forward"),
           number<&O::expert_parallel>("expert_parallel", expert_parallels),

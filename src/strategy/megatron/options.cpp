@@ -198,7 +198,8 @@ void add_gradients(config::Schema<Options>& s) {
                  "of shard_ranks with data_sharding: parts of gradients are all-reduced over the groups behind each "
                  "micro-batch (PyTorch's FSDP2), or, once all micro-batches are added up, behind the last one "
                  "(set_requires_all_reduce, Megatron-FSDP)")
-      .otherwise("each-micro-batch");
+      .otherwise("each-micro-batch")
+      .may_be_open();
   s.integer("gather_ahead", &Options::gather_ahead,
             "of data_sharding = \"parameters\" and of weight_streaming: layers that are gathered while another one "
             "computes; 0: it waits; \"any\": 0, 1, 2, 4 and so on, fewer than a stage has")

@@ -46,6 +46,7 @@ void settle_idle_keys(Cut& cut) {
   Options& options = cut.options;
   if (!cut.shares_sequences()) options.context_exchange = idle.context_exchange;
   if (cut.expert_tensor() == options.tensor) options.expert_tensor = idle.expert_tensor;
+  if (cut.micro_batches == 1) options.sums_groups_last = idle.sums_groups_last;
   if (!options.shards_parameters()) options.gather_ahead = idle.gather_ahead;
   if (!options.shards_parameters() || !cut.training()) options.reshard_after_forward = idle.reshard_after_forward;
   if (!gathers_beside_forward(cut)) options.overlap_parameter_gathering = idle.overlap_parameter_gathering;
@@ -67,7 +68,8 @@ SameCuts::Key SameCuts::key(const Cut& cut) {
            static_cast<int>(o.data_sharding), static_cast<int>(reduces && o.distributed_optimizer),
            static_cast<int>(reduces && o.overlap_gradient_reduction), static_cast<int>(o.context_exchange),
            static_cast<int>(o.reshard_after_forward), static_cast<int>(o.overlap_parameter_gathering),
-           static_cast<int>(o.once_a_node), static_cast<int>(o.overlap_shared_experts)},
+           static_cast<int>(o.once_a_node), static_cast<int>(o.overlap_shared_experts),
+           static_cast<int>(o.sums_groups_last)},
           std::move(again)};
 }
 

@@ -18,7 +18,7 @@ void settle_idle_keys(Cut& cut);
 class SameCuts {
  public:
   using Again = std::vector<std::pair<unsigned long long, bool>>;
-  using Key = std::tuple<std::array<std::int64_t, 11>, std::string, std::array<int, 10>, Again>;
+  using Key = std::tuple<std::array<std::int64_t, 11>, std::string, std::array<int, 11>, Again>;
 
   [[nodiscard]] Key key(const Cut& cut);
 

@@ -43,6 +43,17 @@ void refuse_found_keys(const config::Table& table, config::Diagnostics& diagnost
   }
 }
 
+/// Of the keys that strategy megatron searches, those that this search has no part in: it would take their defaults.
+void refuse_open_keys(const StrategyKind& cut, const config::Table& table, config::Diagnostics& diagnostics) {
+  for (const config::OpenKey& open : cut.schema().open_keys(table)) {
+    if (open.key == "tensor" || open.key == "pipeline" || open.key == "data") continue;
+    diagnostics.error(open.where,
+                      fmt::format("\"{}\" is open, and of such keys strategy watos finds tensor, pipeline and "
+                                  "data alone, allowed: one value; strategy megatron searches it",
+                                  open.key));
+  }
+}
+
 /// Predictions know no exchanges of context ranks.
 void refuse_context(const config::Table& table, config::Diagnostics& diagnostics) {
   const config::Value* value = table.find("context_parallel");
@@ -84,6 +95,7 @@ std::string check(const StrategyKind& cut, const config::Schema<Options>& schema
                   const Job& job, config::Diagnostics& diagnostics) {
   const std::size_t errors = diagnostics.errors().size();
   static_cast<void>(schema.read(table, diagnostics));
+  refuse_open_keys(cut, table, diagnostics);
   if (diagnostics.errors().size() > errors) return {};
   if (is_closed(table)) return cut.check(*without_search(table), job, diagnostics);
   check_open(cut, table, job, diagnostics);
