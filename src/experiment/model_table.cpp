@@ -145,7 +145,7 @@ std::shared_ptr<Table> parse_model(const std::string& text, const std::string& f
     table = std::make_shared<Table>(config::Location{file, 1, 1});
     if (graph != nullptr) table->set("graph", {graph, table->where()});
   } else if (file.ends_with(".json")) {
-    table = workload::read_hugging_face_table(text, file, own);
+    table = workload::read_hugging_face_table(text, file, own, &naming);
   } else {
     table = config::parse_toml(text, file, own);
   }

@@ -84,9 +84,9 @@ Model read_hugging_face(const std::string& json, const std::string& file, config
 }
 
 std::shared_ptr<config::Table> read_hugging_face_table(const std::string& json, const std::string& file,
-                                                       config::Diagnostics& diagnostics) {
+                                                       config::Diagnostics& diagnostics, const config::Table* over) {
   const std::size_t before = diagnostics.errors().size();
-  HuggingFaceConfig config(json, file, diagnostics);
+  HuggingFaceConfig config(json, file, diagnostics, over);
   if (!config.valid()) return nullptr;
   const Model model = read_config(config, file, diagnostics);
   if (diagnostics.errors().size() != before) return nullptr;

@@ -15,8 +15,10 @@ namespace tessera::workload {
 
 class HuggingFaceConfig {
  public:
-  /// Invalid JSON goes to `diagnostics`; valid() is false then.
-  HuggingFaceConfig(const std::string& json, std::string file, config::Diagnostics& diagnostics);
+  /// Invalid JSON goes to `diagnostics`; valid() is false then. `over`: what an experiment says of the model besides;
+  /// null: nothing.
+  HuggingFaceConfig(const std::string& json, std::string file, config::Diagnostics& diagnostics,
+                    const config::Table* over = nullptr);
   ~HuggingFaceConfig();
   HuggingFaceConfig(const HuggingFaceConfig&) = delete;
   HuggingFaceConfig& operator=(const HuggingFaceConfig&) = delete;
@@ -70,6 +72,8 @@ class HuggingFaceConfig {
   /// A key whose value was read, and found of no use, for the field of that name.
   void report(const std::string& key, const std::string& what);
   void warn(const std::string& key, const std::string& what);
+  /// Whether the experiment itself says a key of a table of [model].
+  [[nodiscard]] bool is_laid_over(const std::string& table, const std::string& key) const;
   /// A key with one value that is modelled.
   void must_be(const std::string& key, const std::string& text);
   /// Reports a key's value as not modelled.

@@ -43,6 +43,7 @@ struct HuggingFaceConfig::State {
 
   std::string text, file;
   config::Diagnostics& diagnostics;
+  const config::Table* over = nullptr;
   nlohmann::json content;  ///< the configuration, or the one within it that is read
   std::map<std::string, KeyPosition> positions;
   std::set<std::string> known;
@@ -91,8 +92,10 @@ bool names_computation(const std::string& key) {
 
 }  // namespace
 
-HuggingFaceConfig::HuggingFaceConfig(const std::string& json_text, std::string file, config::Diagnostics& diagnostics)
+HuggingFaceConfig::HuggingFaceConfig(const std::string& json_text, std::string file, config::Diagnostics& diagnostics,
+                                     const config::Table* over)
     : state_(std::make_unique<State>(without_infinities(json_text), std::move(file), diagnostics)) {
+  state_->over = over;
   const std::string& json = state_->text;
   if (const auto problem = problem_of_json(json, config::most_levels)) {
     diagnostics.error({state_->file, problem->at.line, problem->at.column}, problem->what);
@@ -311,6 +314,11 @@ void HuggingFaceConfig::must_be_off(std::initializer_list<const char*> keys) {
 
 void HuggingFaceConfig::report(const std::string& key, const std::string& what) {
   state_->diagnostics.error(where(key), fmt::format("\"{}\": {}", key, what));
+}
+
+bool HuggingFaceConfig::is_laid_over(const std::string& table, const std::string& key) const {
+  const config::Value* found = state_->over == nullptr ? nullptr : state_->over->find(table);
+  return found != nullptr && found->table() != nullptr && found->table()->find(key) != nullptr;
 }
 
 void HuggingFaceConfig::warn(const std::string& key, const std::string& what) {

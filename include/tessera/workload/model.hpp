@@ -228,9 +228,11 @@ void write_model(const Model& model, config::Table& table);
 /// computation and are not modelled and unknown model types are errors that name the choices; other unknown keys warn.
 [[nodiscard]] Model read_hugging_face(const std::string& json, const std::string& file,
                                       config::Diagnostics& diagnostics);
-/// The same as a [model] table whose values stand where their keys do; null after an error.
+/// The same as a [model] table whose values stand where their keys do; null after an error. `over`: the keys of the
+/// experiment's own [model], which are not read, but need no warnings; null: none.
 [[nodiscard]] std::shared_ptr<config::Table> read_hugging_face_table(const std::string& json, const std::string& file,
-                                                                     config::Diagnostics& diagnostics);
+                                                                     config::Diagnostics& diagnostics,
+                                                                     const config::Table* over = nullptr);
 /// Text of a model file: `*.json` is a Hugging Face configuration, anything else the TOML fields of model_schema.
 [[nodiscard]] Model read_model_file(const std::string& text, const std::string& file, config::Diagnostics& diagnostics);
 /// Schemas of this layer, for `tessera help`: the model and every cost model.

@@ -117,6 +117,7 @@ Model read_text_model(HuggingFaceConfig& config) {
 
 void assume_image(HuggingFaceConfig& config, const char* key, std::int64_t pixels, Vision& vision) {
   vision.image_height = vision.image_width = pixels;
+  if (config.is_laid_over("vision", "image_height") && config.is_laid_over("vision", "image_width")) return;
   config.warn(key, fmt::format("images have any size here; each sequence has one of {} x {} pixels, where "
                                "model.vision.images, image_height and image_width do not say otherwise",
                                pixels, pixels));
