@@ -314,6 +314,19 @@ class Cuts(CliTest):
         self.assertRegex(said, r"candidates +2\n")
         self.assertRegex(said, r"recomputed_sections fc1\+activation")
 
+    def test_sets_of_sections_do_not_depend_on_what_was_refused_before(self):
+        text = (self.folder / "training.toml").read_text().replace('recomputation = "selective"\n', "")
+        (self.folder / "sets.toml").write_text(text)
+        counts = []
+        for schedules in ('["dualpipe", "1f1b"]', '["1f1b", "dualpipe"]'):  # the first one has other needs, which this cut has not
+            said = self.tessera("check", "sets.toml", "--set", f"strategy.schedule={schedules}", "--set", "strategy.recomputed_sections=any").stdout
+            counts.append(int(re.search(r"([\d,]+) candidates", said)[1]))
+        self.assertEqual(counts[0], counts[1])
+        self.assertGreater(counts[0], 5)
+        # Groups of layers run none or all of a layer again, whatever beats that.
+        said = self.tessera("check", "sets.toml", "--set", "strategy.recomputation_method=uniform", "--set", "strategy.recomputed_layers=2", "--set", "strategy.recomputed_sections=any").stdout
+        self.assertRegex(said, r"\b[12] candidates?\b")
+
     def test_keys_of_experts_and_context_ranks_may_be_open(self):
         text = (self.folder / "mixture.toml").read_text().replace("expert_imbalance = 0.4\n", "")
         (self.folder / "experts.toml").write_text(text)

@@ -4,11 +4,13 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "recomputation.hpp"
 #include "section_sets.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/program/schedule.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -136,30 +138,42 @@ class SectionValues {
 
  private:
   using Sets = std::vector<std::vector<std::string>>;
-  using Shape = std::array<std::int64_t, 11>;
+  using Shape = std::array<std::int64_t, 13>;
 
-  const Sets& sets(const SoFar& so_far) {
+  Sets sets(const SoFar& so_far) {
     const Options& o = so_far.options;
-    const auto [known, added] = known_.try_emplace(
-        {o.tensor, o.context_parallel, o.pipeline, o.data, o.micro_batch, o.expert_parallel, o.expert_tensor,
-         static_cast<std::int64_t>(o.context_exchange), static_cast<std::int64_t>(o.sequence_parallel),
-         static_cast<std::int64_t>(o.data_sharding), static_cast<std::int64_t>(o.once_a_node)});
-    if (added) known->second = found(so_far);
-    return known->second;
+    if (o.recomputation_method == RecomputationMethod::uniform) return {{"none"}, {"full"}};  // it repeats whole layers
+    const program::PipelineOrder* order = program::find_pipeline_order(o.schedule);
+    const Shape shape = {o.tensor,
+                         o.context_parallel,
+                         o.pipeline,
+                         o.data,
+                         o.micro_batch,
+                         o.expert_parallel,
+                         o.expert_tensor,
+                         static_cast<std::int64_t>(o.context_exchange),
+                         static_cast<std::int64_t>(o.sequence_parallel),
+                         static_cast<std::int64_t>(o.data_sharding),
+                         static_cast<std::int64_t>(o.once_a_node),
+                         static_cast<std::int64_t>(o.overlap_shared_experts),
+                         order != nullptr && order->combines ? 1 : 0};
+    if (const auto known = known_.find(shape); known != known_.end()) return known->second;
+    const std::optional<Sets> sets = found(so_far);
+    if (!sets) return {{"none"}};  // perhaps for a key that is not in the shape: others may have them
+    return known_.emplace(shape, *sets).first->second;
   }
 
-  /// Where the cut is refused whatever runs again, none, which is refused for the same reason.
-  static Sets found(const SoFar& so_far) {
+  /// Nothing where the cut is refused whatever runs again.
+  static std::optional<Sets> found(const SoFar& so_far) {
     for (const char* any : {"none", "full"}) {  // stages with layers of their own want something to run again
       Options options = so_far.options;
       options.recomputed_sections = {any};
       options.recomputed_layers = 0;
-      options.recomputation_method = RecomputationMethod::block;
       Diagnostics checked;
       const Cut cut = make_cut(options, so_far.table, so_far.job, checked);
       if (checked.ok()) return unbeaten_sets(cut, so_far.job);
     }
-    return {{"none"}};
+    return std::nullopt;
   }
 
   std::map<Shape, Sets> known_;

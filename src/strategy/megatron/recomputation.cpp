@@ -71,6 +71,13 @@ workload::LayerSections sections_of(const std::vector<std::string>& names) {
   return sections;
 }
 
+std::optional<std::size_t> first_repeated_of_mlp(const workload::Recomputed& recomputed) {
+  for (std::size_t place = workload::place_of(&workload::LayerOperators::mlp_norm);
+       place < workload::section_names.size(); ++place)
+    if (recomputed.again[place]) return place;
+  return std::nullopt;
+}
+
 void read_recomputation(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics) {
   const Options& options = cut.options;
   const auto stages = static_cast<std::size_t>(options.pipeline);

@@ -1,6 +1,8 @@
 // What each stage computes again.
 #pragma once
 
+#include <optional>
+
 #include "cut.hpp"
 
 namespace tessera::strategy::megatron {
@@ -14,6 +16,9 @@ void read_recomputation(const config::Table& table, const Job& job, Cut& cut, co
 
 /// What recomputed_sections means by these names. InputError where the model's layers cannot run them again.
 [[nodiscard]] workload::Recomputed recomputed_of(const std::vector<std::string>& names, const workload::Model& model);
+
+/// The first section from mlp_norm on that runs again, which schedules that combine passes refuse; nothing: none does.
+[[nodiscard]] std::optional<std::size_t> first_repeated_of_mlp(const workload::Recomputed& recomputed);
 
 /// Layers of a stage of one kind that run again alike.
 struct LayerCount {

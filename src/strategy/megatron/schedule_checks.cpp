@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "recomputation.hpp"
+
 namespace tessera::strategy::megatron {
 namespace {
 
@@ -24,7 +26,10 @@ class ScheduleChecker {
   void check_combined() const {
     const char* what = "runs layers forward beside layers backward";
     if (!has_experts(*cut_.model))
-      refuse("schedule", what, "model " + cut_.model->name + " has no experts whose tokens travel", "another one");
+      return refuse("schedule", what, "model " + cut_.model->name + " has no experts whose tokens travel",
+                    "another one");
+    if (options_.expert_parallel == 1)
+      refuse("expert_parallel", what, "with all experts on each device no tokens travel", "more than 1");
     if (options_.streams_weights())
       refuse("weight_streaming", what, "here micro-batches pass layer by layer", "\"off\"");
     else if (options_.shards_gradients())
@@ -55,17 +60,14 @@ class ScheduleChecker {
 
  private:
   void check_recomputed(std::size_t stage) const {
-    const auto first = workload::place_of(&workload::LayerOperators::mlp_norm);
-    for (std::size_t place = first; place < workload::section_names.size(); ++place) {
-      if (!cut_.recomputed[stage].again[place]) continue;
-      const bool is_own = stage < options_.stages.size() && !options_.stages[stage].recomputation.empty();
-      refuse(is_own                                 ? "stages"
-             : options_.recomputed_sections.empty() ? "recomputation"
-                                                    : "recomputed_sections",
-             "has experts of one micro-batch between another one's",
-             std::string(workload::section_names.at(place)) + " would run again amid them", "sections before mlp_norm");
-      return;
-    }
+    const std::optional<std::size_t> place = first_repeated_of_mlp(cut_.recomputed[stage]);
+    if (!place) return;
+    const bool is_own = stage < options_.stages.size() && !options_.stages[stage].recomputation.empty();
+    refuse(is_own                                 ? "stages"
+           : options_.recomputed_sections.empty() ? "recomputation"
+                                                  : "recomputed_sections",
+           "has experts of one micro-batch between another one's",
+           std::string(workload::section_names.at(*place)) + " would run again amid them", "sections before mlp_norm");
   }
 
   void refuse(const char* key, const char* what, const std::string& why, const char* allowed) const {

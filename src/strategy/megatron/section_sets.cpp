@@ -5,6 +5,7 @@
 
 #include "layer_blocks.hpp"
 #include "profile.hpp"
+#include "recomputation.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -111,6 +112,9 @@ std::vector<PricedSet> priced_sets(const Cut& cut, const Job& job) {
       one.prices.push_back(price);
     }
   }
+  // What the schedule refuses beats nothing.
+  if (cut.combines_passes())
+    std::erase_if(priced, [](const PricedSet& set) { return first_repeated_of_mlp(set.recomputed).has_value(); });
   std::ranges::stable_sort(priced, {}, &PricedSet::operators);
   return priced;
 }

@@ -92,9 +92,12 @@ DataTable bounds_table(const std::vector<Candidate>& candidates) {
     work.push_back(one.least.work);
     again.push_back(one.least.again);
   }
-  DataTable table{"bounds", "What no plan of a cut beats to first order: memory one pool, work spread evenly.", {}};
+  DataTable table{
+      "bounds",
+      "Cuts with layers as they are dealt out: the least time to first order, memory one pool and work spread evenly.",
+      {}};
   table.text("candidate", "cut and tile", text);
-  table.integer("iteration_ps", "ps", "of an iteration, at least", iteration);
+  table.integer("iteration_ps", "ps", "of an iteration, to first order", iteration);
   table.integer("work_ps", "ps", "of a micro-batch on all stages, what runs again included", work);
   return table.integer("again_ps", "ps", "of that for what runs again", again);
 }
@@ -121,8 +124,8 @@ Searched report(const Question& question, const std::vector<Candidate>& candidat
     return searched;
   }
   searched.found = contenders[best].keys;
-  searched.predicted = {
-      {"all", found[best].time}, {"model", contenders[best].predicted}, {"bound", bound_of(candidates)}};
+  searched.predicted = {{"all", found[best].time}, {"model", contenders[best].predicted}};
+  if (const Time bound = bound_of(candidates); bound < never) searched.predicted.push_back({"bound", bound});
   if (!question.health.is_sound()) searched.tables.push_back(health_table(question.health, question.job.machine));
   searched.tables.push_back(splits_table());
   searched.tables.push_back(bounds_table(candidates));
