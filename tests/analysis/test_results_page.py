@@ -34,7 +34,7 @@ COMMANDS = {
 
 # What the page names and files have not: other programs' words, keys of experiments, patterns of names, and what only
 # some other run leaves.
-OF_OTHERS = {"backward_beside_forward", "context_communication", "offload", "nic_efficiency", "nvlink_efficiency", "objective", "set", "show", "timeline", "mcm", "all", "analysis/", "tessera_analysis",
+OF_OTHERS = {"backward_beside_forward", "context_communication", "offload", "/bounds", "bound", "watos", "nic_efficiency", "nvlink_efficiency", "objective", "set", "show", "timeline", "mcm", "all", "analysis/", "tessera_analysis",
              "_ps", "_peak_use", "machine_nic_latency_ps", "cannot run", "left", "/provenance/search", "/provenance/search_cut_off", "/placement", "/stages", "/loans", "/dataflow", "dataflow", "not finished", "fabric", "estimate", "lower-bound"}
 COMMAND = re.compile(r"^(tessera|h5|--|\[record\]|load_history|x \*|cannot read|calls /|device: 1)")
 
