@@ -1,23 +1,12 @@
 // Forward passes layer by layer beside backward passes of other micro-batches, with the simulator behind them.
 #include <catch2/catch.hpp>
 
-#include "strategy/jobs.hpp"
-#include "tessera/sim/simulate.hpp"
+#include "timed_plans.hpp"
 
 namespace tessera::strategy::combined_passes {
 namespace {
 
 constexpr std::int64_t tokens = 128, hidden = 512, width = 4 * hidden;
-
-/// 1 ps for so many FLOP: copies, norms and updates take no time.
-class PerFlops final : public workload::CostModel {
- public:
-  explicit PerFlops(std::int64_t flops) : flops_(flops) {}
-  Time time(const workload::Operator& op, const machine::DeviceSpec&) const override { return op.flops / flops_; }
-
- private:
-  std::int64_t flops_;
-};
 
 /// A dense layer and one with two experts on two devices, so many micro-batches of one sequence each.
 TestJob job_of(std::int64_t flops_a_picosecond, std::int64_t micro_batches) {
@@ -28,17 +17,7 @@ TestJob job_of(std::int64_t flops_a_picosecond, std::int64_t micro_batches) {
   return job;
 }
 
-Time time_of(TestJob& job, const std::string& keys) {
-  const Plan plan = job.plan("expert_parallel = 2\n" + keys);
-  CAPTURE(keys);
-  REQUIRE(job.diagnostics.errors() == std::vector<std::string>{});
-  REQUIRE(program::check_program(plan.program, job.machine) == std::vector<std::string>{});
-  const auto alone = make_serial_communicator();
-  const program::Evaluation found =
-      sim::make_evaluator(job.machine, *job.cost)->evaluate(plan.program, program::Fidelity::simulated, *alone);
-  REQUIRE(found.feasible);
-  return found.time;
-}
+Time time_of(TestJob& job, const std::string& keys) { return simulated_time(job, "expert_parallel = 2\n" + keys); }
 
 }  // namespace
 

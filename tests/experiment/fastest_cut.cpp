@@ -64,7 +64,8 @@ std::optional<std::pair<TestJob, Plan>> drawn(std::uint64_t key) {
                    "recomputed_sections = [\"qkv\", \"attention_core\"]\n",
                    "recomputed_sections = [\"mlp_norm\"]\nrecomputed_layers = 1\n"});
   keys += fmt::format("overlap_gradient_reduction = {}\noverlap_tensor_communication = {}\n", yes(), yes());
-  const char* schedule = draw.of({"auto", "auto", "gpipe", "zb-h1", "zb-h2", "dualpipe", "dualpipe-v"});
+  const char* schedule =
+      draw.of({"auto", "auto", "gpipe", "combined-1f1b", "combined-1f1b", "zb-h1", "zb-h2", "dualpipe", "dualpipe-v"});
   keys += fmt::format("schedule = \"{}\"\n", schedule);
   if (draw.of({0, 0, 1}) == 1)
     keys +=
@@ -76,6 +77,11 @@ std::optional<std::pair<TestJob, Plan>> drawn(std::uint64_t key) {
     job.workload.flash_attention = true;
     keys +=
         fmt::format("context_parallel = 2\ncontext_exchange = \"{}\"\n", draw.of({"ring", "all-to-all", "all-gather"}));
+  }
+  if (experts && draw.of({0, 1}) == 1) {
+    job.model.layer_kinds[1].shared_experts = 1;
+    job.model.layer_kinds[1].shared_ffn_hidden = 512;
+    keys += fmt::format("overlap_shared_experts = {}\n", yes());
   }
   if (experts)
     keys += fmt::format("expert_parallel = {}\nexpert_imbalance = {}\nexpert_tensor = {}\nexpert_dispatch = \"{}\"\n",

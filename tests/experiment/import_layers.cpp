@@ -129,6 +129,16 @@ TEST_CASE("all-to-alls of experts beside computing of another micro-batch") {
   CHECK(made.errors == Lines{});
   CHECK(made.value("strategy.schedule") == "\"combined-1f1b\"");
   CHECK(made.value("strategy.delay_weight_gradients") == "true");
+  // Each without what it is about.
+  const auto idle = imported({{"job.sh", with_options("--num-experts 8 --moe-shared-expert-overlap "
+                                                      "--delay-wgrad-compute --expert-model-parallel-size 4")}},
+                             on("h100-cluster"));
+  CHECK(idle.errors == Lines{});
+  const auto says = [&](const std::string& what) {
+    return std::ranges::any_of(idle.warnings, [&](const std::string& line) { return line.ends_with(what); });
+  };
+  CHECK(says("--moe-shared-expert-overlap has no effect without shared experts"));
+  CHECK(says("--delay-wgrad-compute has no effect without --overlap-moe-expert-parallel-comm"));
 }
 
 TEST_CASE("windows") {

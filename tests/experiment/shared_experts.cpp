@@ -1,8 +1,7 @@
 // Shared experts beside the tokens' way to the others and back, with the simulator behind them.
 #include <catch2/catch.hpp>
 
-#include "strategy/jobs.hpp"
-#include "tessera/sim/simulate.hpp"
+#include "timed_plans.hpp"
 
 namespace tessera::strategy::shared_beside {
 namespace {
@@ -15,12 +14,6 @@ constexpr Time microsecond = 1'000'000;
 /// Over a switch of 100 GB/s each way, 1 us: the second link begins when the first packet, of 1,000 bytes, has come.
 constexpr Time over_nvlink(std::int64_t bytes) { return (bytes + 1000) * 10 + microsecond; }
 
-/// 1 ps a FLOP: copies, norms and updates take no time.
-class PerFlop final : public workload::CostModel {
- public:
-  Time time(const workload::Operator& op, const machine::DeviceSpec&) const override { return op.flops; }
-};
-
 /// A dense layer and one with two experts and a shared one of so many columns; one sequence a replica.
 TestJob job_of(std::uint32_t devices, int per_node, std::int64_t columns) {
   TestJob job(devices, mixture(2, 2), 2);
@@ -30,26 +23,14 @@ TestJob job_of(std::uint32_t devices, int per_node, std::int64_t columns) {
   job.machine.device.memory_capacity = Bytes{1'000'000'000'000};
   job.workload.sequence = tokens;
   job.collectives.reduction = "free";
-  job.cost = std::make_shared<PerFlop>();
+  job.cost = std::make_shared<PerFlops>(1);
   job.model.layer_kinds[1].shared_experts = 1;
   job.model.layer_kinds[1].shared_ffn_hidden = columns;
   return job;
 }
 
-Time time_of(TestJob& job, const std::string& keys) {
-  const Plan plan = job.plan(keys);
-  CAPTURE(keys);
-  REQUIRE(job.diagnostics.errors() == std::vector<std::string>{});
-  REQUIRE(program::check_program(plan.program, job.machine) == std::vector<std::string>{});
-  const auto alone = make_serial_communicator();
-  const program::Evaluation found =
-      sim::make_evaluator(job.machine, *job.cost)->evaluate(plan.program, program::Fidelity::simulated, *alone);
-  REQUIRE(found.feasible);
-  return found.time;
-}
-
 Time saved(TestJob& job, const std::string& keys) {
-  return time_of(job, keys) - time_of(job, keys + "overlap_shared_experts = true\n");
+  return simulated_time(job, keys) - simulated_time(job, keys + "overlap_shared_experts = true\n");
 }
 
 }  // namespace
@@ -113,7 +94,8 @@ TEST_CASE("the search knows shared experts beside the others, and finds the fast
   Time best = 0;
   for (const std::string experts : {"1", "2"})
     for (const std::string beside : {"false", "true"}) {
-      const Time time = time_of(job, "expert_parallel = " + experts + "\noverlap_shared_experts = " + beside + "\n");
+      const Time time =
+          simulated_time(job, "expert_parallel = " + experts + "\noverlap_shared_experts = " + beside + "\n");
       if (best == 0 || time < best) best = time;
     }
   CHECK(found.report->found.ranked.front().evaluation.time == best);

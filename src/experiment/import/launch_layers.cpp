@@ -93,10 +93,18 @@ void read_latent_attention(const Flags& flags, Draft& draft, config::Diagnostics
 }
 
 /// What of experts runs beside their tokens' way there and back.
-void read_expert_overlap(const Flags& flags, std::int64_t shared, Draft& draft) {
-  if (shared > 0 && is_on(flags, "moe_shared_expert_overlap"))
+void read_expert_overlap(const Flags& flags, std::int64_t shared, Draft& draft, config::Diagnostics& diagnostics) {
+  const auto warn = [&](const char* flag, const char* without) {
+    if (is_on(flags, flag))
+      diagnostics.warn(find(flags, flag)->where,
+                       fmt::format("{} has no effect without {}", find(flags, flag)->given, without));
+  };
+  if (shared == 0)
+    warn("moe_shared_expert_overlap", "shared experts");
+  else if (is_on(flags, "moe_shared_expert_overlap"))
     put(draft, "strategy.overlap_shared_experts", true, "--moe-shared-expert-overlap");
-  if (!is_on(flags, "overlap_moe_expert_parallel_comm")) return;
+  if (!is_on(flags, "overlap_moe_expert_parallel_comm"))
+    return warn("delay_wgrad_compute", "--overlap-moe-expert-parallel-comm");
   put(draft, "strategy.schedule", std::string("combined-1f1b"), "--overlap-moe-expert-parallel-comm");
   if (is_on(flags, "delay_wgrad_compute")) put(draft, "strategy.delay_weight_gradients", true, "--delay-wgrad-compute");
 }
@@ -155,7 +163,7 @@ void read_layer_kinds(const Flags& flags, Draft& draft, config::Diagnostics& dia
     put(draft, "strategy.capacity_factor", std::strtod(capacity->value.c_str(), nullptr), capacity->given);
   put(draft, "model.ffn_hidden", width, width == dense ? "" : "--moe-ffn-hidden-size");
   if (shared > 0) put(draft, "model.shared_experts", shared, "--moe-shared-expert-intermediate-size");
-  read_expert_overlap(flags, shared, draft);
+  read_expert_overlap(flags, shared, draft, diagnostics);
   const Flag* every = find(flags, "moe_layer_freq");
   const std::vector<std::string> sequence =
       every == nullptr ? std::vector<std::string>{} : expert_sequence(*every, diagnostics);

@@ -94,7 +94,10 @@ void check_open(const StrategyKind& cut, const config::Table& table, const Job& 
 std::string check(const StrategyKind& cut, const config::Schema<Options>& schema, const config::Table& table,
                   const Job& job, config::Diagnostics& diagnostics) {
   const std::size_t errors = diagnostics.errors().size();
-  static_cast<void>(schema.read(table, diagnostics));
+  const SearchOptions search = schema.read(table, diagnostics).search;
+  if (!search.rivals && search.take != Take::fastest)
+    diagnostics.error(place_of(table, "search"),
+                      "search.rivals: false leaves out the plans of Megatron that search.take takes, allowed: true");
   refuse_open_keys(cut, table, diagnostics);
   if (diagnostics.errors().size() > errors) return {};
   if (is_closed(table)) return cut.check(*without_search(table), job, diagnostics);

@@ -89,13 +89,7 @@ namespace {
 /// learnt and turn queries and keys as well.
 Vision read_llama4_tower(HuggingFaceConfig& config) {
   Vision vision;
-  vision.layers = config.integer("layers", {"num_hidden_layers"});
-  vision.hidden = config.integer("hidden", {"hidden_size"});
-  vision.heads = config.integer("heads", {"num_attention_heads"});
-  vision.ffn_hidden = config.integer("ffn_hidden", {"intermediate_size"});
-  vision.image_height = vision.image_width = config.integer("image_height", {"image_size"});
-  vision.patch = config.integer("patch", {"patch_size"});
-  vision.patch_channels = config.integer_or("patch_channels", {"num_channels"}, 3);
+  read_tower_dimensions(config, vision);
   vision.rotary = vision.class_token = vision.input_norm = vision.final_norm = true;
   const std::int64_t side = vision.image_height / vision.patch;
   vision.position_rows = side * side + 1;

@@ -8,14 +8,8 @@
 namespace tessera::workload {
 namespace {
 
-void read_dimensions(HuggingFaceConfig& config, Vision& vision) {
-  vision.layers = config.integer("layers", {"num_hidden_layers"});
-  vision.hidden = config.integer("hidden", {"hidden_size"});
-  vision.heads = config.integer("heads", {"num_attention_heads"});
-  vision.ffn_hidden = config.integer("ffn_hidden", {"intermediate_size"});
-  vision.image_height = vision.image_width = config.integer("image_height", {"image_size"});
-  vision.patch = config.integer("patch", {"patch_size"});
-  vision.patch_channels = config.integer_or("patch_channels", {"num_channels"}, 3);
+void read_plain_tower(HuggingFaceConfig& config, Vision& vision) {
+  read_tower_dimensions(config, vision);
   config.ignore({"hidden_act", "projection_dim", "vocab_size", "initializer_factor", "num_image_tokens",
                  "projector_hidden_act", "dropout"});
   config.must_be_off({"attention_dropout"});
@@ -29,7 +23,7 @@ std::int64_t rows_of(const Vision& vision) {
 
 Tower read_clip(HuggingFaceConfig& config) {
   Tower tower;
-  read_dimensions(config, tower.vision);
+  read_plain_tower(config, tower.vision);
   tower.vision.class_token = tower.vision.input_norm = tower.has_last_norm = true;
   tower.vision.position_rows = rows_of(tower.vision);
   return tower;
@@ -39,7 +33,7 @@ Tower read_clip(HuggingFaceConfig& config) {
 Tower read_siglip(HuggingFaceConfig& config) {
   Tower tower;
   Vision& vision = tower.vision;
-  read_dimensions(config, vision);
+  read_plain_tower(config, vision);
   vision.patch_bias = tower.has_last_norm = true;
   vision.position_rows = rows_of(vision);
   const std::int64_t h = vision.hidden, f = vision.ffn_hidden;
@@ -90,6 +84,16 @@ Tower read_tower(HuggingFaceConfig& config) {
                                              : config::unknown("vision tower", type, types));
   }));
   return tower;
+}
+
+void read_tower_dimensions(HuggingFaceConfig& config, Vision& vision) {
+  vision.layers = config.integer("layers", {"num_hidden_layers"});
+  vision.hidden = config.integer("hidden", {"hidden_size"});
+  vision.heads = config.integer("heads", {"num_attention_heads"});
+  vision.ffn_hidden = config.integer("ffn_hidden", {"intermediate_size"});
+  vision.image_height = vision.image_width = config.integer("image_height", {"image_size"});
+  vision.patch = config.integer("patch", {"patch_size"});
+  vision.patch_channels = config.integer_or("patch_channels", {"num_channels"}, 3);
 }
 
 void take_last_output(Tower& tower) { tower.vision.final_norm = tower.has_last_norm; }

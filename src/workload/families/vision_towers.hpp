@@ -14,6 +14,9 @@ struct Tower {
 /// Of clip_vision_model and siglip_vision_model; another one is refused with these names.
 [[nodiscard]] Tower read_tower(HuggingFaceConfig& config);
 
+/// Layers, widths, the image's and the patches' sizes, by the keys of CLIP's, SigLIP's and Llama 4's configurations.
+void read_tower_dimensions(HuggingFaceConfig& config, Vision& vision);
+
 /// What the tower returns is taken, the norm behind its last layer included.
 void take_last_output(Tower& tower);
 /// "vision_feature_layer": which layer's output is taken, counted from the last one where it is below 0. The norm
