@@ -271,7 +271,7 @@ TEST_CASE("what does not go with a tower is said by the key") {
   CHECK(refusal("pipeline = 4\nmicro_batch = 1\nschedule = \"dualpipe\"") ==
         "strategy.toml:3:12: schedule" + why + "a schedule whose micro-batches go one way");
   CHECK(refusal("data = 4", 15) ==
-        "strategy.toml:1:1: workload.sequence = 15, and 1 image of 16 tokens are a part of it, allowed: 16 or more");
+        "strategy.toml:1:1: workload.sequence = 15, and images take 16 tokens of it (1 x 16), allowed: 16 or more");
   workload::Model odd = with_tower(false);
   odd.vision.heads = 2;
   TestJob job = job_of(4, odd, 8);

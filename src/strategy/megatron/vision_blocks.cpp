@@ -234,9 +234,8 @@ void check_vision(const config::Table& table, const Job& job, const Cut& cut, co
   if (tokens > job.workload.sequence)
     diagnostics.error(
         table.where(),
-        fmt::format("workload.sequence = {}, and {} {} of {} tokens are a part of it, allowed: {} or more",
-                    job.workload.sequence, vision.images, vision.images == 1 ? "image" : "images",
-                    workload::image_tokens(vision), tokens));
+        fmt::format("workload.sequence = {}, and images take {} tokens of it ({} x {}), allowed: {} or more",
+                    job.workload.sequence, tokens, vision.images, workload::image_tokens(vision), tokens));
 }
 
 }  // namespace tessera::strategy::megatron
