@@ -72,8 +72,8 @@ class Help(CliTest):
 
 
 class Check(CliTest):
-    def test_every_shipped_experiment_takes_less_than_a_second(self):
-        """Of processor time, which other programs on the computer do not change; searches are left to run and plan."""
+    def test_every_shipped_experiment_takes_less_than_two_seconds(self):
+        """Of processor time, half a second at most where no other program shares the core; searches are left to run and plan."""
         experiments = sorted((HERE.parents[1] / "inputs" / "experiments").rglob("*.toml"))
         self.assertGreater(len(experiments), 30)
         for experiment in experiments:
@@ -81,10 +81,10 @@ class Check(CliTest):
             self.tessera("check", experiment, environment=WITHOUT_MPI)
             after = os.times()
             spent = after.children_user + after.children_system - before.children_user - before.children_system
-            self.assertLess(spent, 1, f"{experiment.name}: {spent:.2f} s")
+            self.assertLess(spent, 2, f"{experiment.name}: {spent:.2f} s")
 
     def test_every_shipped_sweep_lists_its_points(self):
-        """In seconds of processor time; each has a title, several points, and some that can run."""
+        """In 20 ms of processor time a point and a few seconds; each has a title, several points, and some that can run."""
         sweeps = sorted((HERE.parents[1] / "inputs" / "sweeps").rglob("*.toml"))
         self.assertGreater(len(sweeps), 9)
         listed = self.tessera("list", "sweeps", environment={**WITHOUT_MPI, "TESSERA_INPUTS": str(HERE.parents[1] / "inputs")}).stdout
@@ -93,7 +93,7 @@ class Check(CliTest):
             title, points, *_ = self.tessera("sweep", "--list", sweep, environment=WITHOUT_MPI).stdout.splitlines()
             after = os.times()
             spent = after.children_user + after.children_system - before.children_user - before.children_system
-            self.assertLess(spent, 5, f"{sweep.name}: {spent:.2f} s")
+            self.assertLess(spent, 5 + 0.02 * int(points.split()[0]), f"{sweep.name}: {spent:.2f} s")
             self.assertRegex(listed, rf"(?m)^{re.escape(str(sweep))} +{re.escape(title)}$")
             self.assertGreater(int(points.split()[0]), 2)
 
