@@ -24,7 +24,8 @@ class Simulator:
 
     def __init__(self, tessera, seed):
         self.tessera, self.seed = str(tessera), seed
-        self.known, self.swept = {}, {}
+        self.known, self.swept, self.found = {}, {}, {}
+        self.evaluations = tempfile.TemporaryDirectory()  # what searches of this study have evaluated
 
     def later(self, seeds):
         """One with a seed that many above its own."""
@@ -74,11 +75,14 @@ class Simulator:
             call(*launcher(RANKS), self.tessera, "run", path, "--plan", plan, "-o", result, "--seed", str(self.seed), "--progress", "off")
             return result_of(load(result)), load_points(candidates).frame, seconds
 
-    def searched(self, jobs, cache, ranks=1):
+    def searched(self, jobs, ranks=1):
         """Results of jobs whose strategy searches, with the tables of their searches, in their order: `tessera run` of as many at once as
-        there are ranks for, which share a cache folder of evaluations. `ranks`: of each."""
+        there are ranks for. `ranks`: of each. None where no plan fits."""
+        jobs = {key_of(*job): job for job in jobs}
+        fresh = [key for key in jobs if key not in self.found]
         with ThreadPoolExecutor(max(1, RANKS // ranks)) as pool:
-            return list(pool.map(lambda job: self._run(*job, ranks, "--cache", str(cache)), jobs))
+            self.found |= zip(fresh, pool.map(lambda key: self._run(*jobs[key], ranks, "--cache", self.evaluations.name), fresh))
+        return [self.found[key] for key in jobs]
 
     def under(self, costs, experiment, settings=(), ranks=RANKS):
         """The result of a plan that is found with the last settings and carried out with `costs` in their place."""
@@ -91,8 +95,12 @@ class Simulator:
         with tempfile.TemporaryDirectory() as folder:
             result = str(pathlib.Path(folder) / "out.h5")
             start = (*launcher(ranks), self.tessera) if ranks > 1 else (self.tessera,)
-            call(*start, "run", str(EXPERIMENTS / experiment), "-o", result, "--progress", "off", *options, *self._given(settings))
-            return result_of(load(result))
+            command = (*start, "run", str(EXPERIMENTS / experiment), "-o", result, "--progress", "off", *options, *self._given(settings))
+            return None if call(*command, allowed=(DONE, INFEASIBLE)) == INFEASIBLE else result_of(load(result))
+
+    def plan(self, experiment, path, settings=(), ranks=RANKS):
+        """Has `tessera plan` write a plan file."""
+        call(*launcher(ranks), self.tessera, "plan", str(EXPERIMENTS / experiment), "-o", str(path), "--progress", "off", *self._given(settings))
 
     def seconds_of_plan(self, experiment, settings=(), ranks=1):
         """How long `tessera plan` takes."""
@@ -141,11 +149,13 @@ def launcher(ranks):
     return shutil.which("mpirun") or "mpirun", "-n", str(ranks)
 
 
-def call(*command, failed_points_too=False):
-    """Ends the study with what the program says, unless it is only that points failed, which their rows say."""
+def call(*command, failed_points_too=False, allowed=(DONE,)):
+    """The exit code. Ends the study with what the program says if that is none of those allowed, unless it is only that points failed,
+    which their rows say."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0 and not (failed_points_too and " points in " in done.stdout):
+    if done.returncode not in allowed and not (failed_points_too and " points in " in done.stdout):
         raise SystemExit(f"{' '.join(command)}\nexit code {done.returncode}\n{done.stderr}")
+    return done.returncode
 
 
 def key_of(experiment, settings=()):

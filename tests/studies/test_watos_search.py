@@ -2,7 +2,6 @@
 
 import pathlib
 import re
-import tempfile
 import unittest
 
 import pandas
@@ -26,7 +25,7 @@ class Steps(unittest.TestCase):
         asked = []
 
         class Simulator:
-            def searched(self, jobs, cache):
+            def searched(self, jobs):
                 found = []
                 for _, settings in jobs:
                     settings = dict(settings)
@@ -36,7 +35,7 @@ class Steps(unittest.TestCase):
                     found.append(searched(row("memory" if step == "genetic" else step, time, time, accepted=1, candidate="TP 2")))
                 return found
 
-        outcome = search_steps.study(Simulator(), None)
+        outcome = search_steps.study(Simulator())
         self.assertEqual(len(asked), 5 * len(search_steps.MODELS))
         self.assertTrue(all(settings["strategy.search.rivals"] == "false" for settings in asked))
         self.assertIn("| GPT-175B | 4.000 | 3.000 | 2.000 | 2.500 | 2.000 | +33.3 | +100.0 | +60.0 | +100.0 |", outcome.tables["figure 18"])
@@ -76,10 +75,10 @@ class Omega(unittest.TestCase):
 
     def test_what_the_genetic_search_begins_and_ends_with_is_told_apart(self):
         class Simulator:
-            def searched(self, jobs, cache):
+            def searched(self, jobs):
                 return [searched(row("genetic", 12.0, 12.1), row("memory", 11.9, 12.0, accepted=1))]
 
-        text = search_omega.by_fitness(Simulator(), None)
+        text = search_omega.by_fitness(Simulator())
         self.assertIn("| product | begins with | 11.900 | 12.000 |", text)
         self.assertIn("| time | ends with | 12.000 | 12.100 |", text)
 
@@ -95,8 +94,7 @@ class Predictor(unittest.TestCase):
                 is_predicted = dict(settings)["cost.model"] == "predictor"
                 return {"iteration_time_ps": (101 if is_predicted else 100) * PS // 10, "devices": 56, "stages": [{}] * (14 if is_predicted else 7)}
 
-        with tempfile.TemporaryDirectory() as folder:
-            outcome = search_predictor.study(Simulator(), pathlib.Path(folder) / "cache")
+        outcome = search_predictor.study(Simulator())
         self.assertIn("| plan found under predictor | TP 4, PP 14 | 10.100 | +1.00 |", outcome.tables["predictor"])
         self.assertEqual(outcome.summary, {"predictor_slower_pct": "1.00"})
 

@@ -1,9 +1,6 @@
 """The search over cuts, sets, places and loans: what each of its steps is worth (figure 18), its plans beside Megatron's, what omega does to
 the genetic search (figures 12 and 24(b)), what its predictions are worth, and what a predictor of products costs it."""
 
-import pathlib
-import tempfile
-
 from _parts import Outcome
 
 from . import search_omega, search_plans, search_predictor, search_steps
@@ -14,9 +11,8 @@ STUDIES = (search_steps.study, search_plans.study, search_omega.study, search_pr
 
 def study(simulator):
     whole = Outcome()
-    with tempfile.TemporaryDirectory() as folder:
-        for one in STUDIES:
-            whole.add(one(simulator, pathlib.Path(folder) / "cache"))
+    for one in STUDIES:
+        whole.add(one(simulator))
     for ranks, name in ((1, "one"), (2, "two")):
         whole.summary[f"plan_seconds_{name}_rank{'s' * (ranks > 1)}"] = f"{simulator.seconds_of_plan(SEARCHED, (), ranks):.0f}"
     return whole

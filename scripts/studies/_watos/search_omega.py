@@ -15,19 +15,19 @@ GENERATIONS = (1, 10, 30, 100)
 ONE = (*cut(4, 14), ("strategy.search.rivals", "false"), ("strategy.search.candidates", 1), ("strategy.search.simulated", 1))  # one candidate that needs loans
 
 
-def study(simulator, cache):
+def study(simulator):
     jobs = {(omega, seed): (SEARCHED, (*ONE, ("strategy.search.elitism", omega), ("simulation.seed", simulator.seed + seed))) for omega in OMEGAS for seed in range(SEEDS)}
-    curves = {job: curve_of(result) for job, result in zip(jobs, simulator.searched(jobs.values(), cache))}
+    curves = {job: curve_of(result) for job, result in zip(jobs, simulator.searched(jobs.values()))}
     whole = outcome_of(curves)
-    whole.tables["fitness"] = by_fitness(simulator, cache)
+    whole.tables["fitness"] = by_fitness(simulator)
     return whole
 
 
-def by_fitness(simulator, cache):
+def by_fitness(simulator):
     """The same candidate bred by each fitness: the plan that the genetic search begins with, and that it ends with."""
     lines = []
     for name in FITNESSES:
-        (result,) = simulator.searched([(SEARCHED, (*ONE, ("strategy.search.fitness", name)))], cache)
+        (result,) = simulator.searched([(SEARCHED, (*ONE, ("strategy.search.fitness", name)))])
         for what, origin in (("begins with", "memory"), ("ends with", "genetic")):
             row = next(row for row in result["tried"].to_dict("records") if row["origin"] == origin)
             lines.append((name, what, three(row["predicted_ps"] / PS), three(row["cost_ps"] / PS) if row["cost_ps"] else "bound is slower"))

@@ -15,8 +15,8 @@ PS = 1e12
 CHOICES = 20  # a tenth of the plans
 
 
-def study(simulator, cache):
-    tried = {job: rows(simulator.searched([(SEARCHED, settings_of(job))], cache, ranks=2)[0]) for job in JOBS}
+def study(simulator):
+    tried = {job: rows(simulator.searched([(SEARCHED, settings_of(job))], ranks=2)[0]) for job in JOBS}
     whole = Outcome(tables={"rivals": rivals(tried)})
     chosen = {job: chosen_of(all_rows)["cost_ps"] / PS for job, all_rows in tried.items()}
     whole.summary = {f"over_bar_{job[0]}_pct": f"{100 * (chosen[job] / bar - 1):.2f}" for job, bar in BARS.items()}

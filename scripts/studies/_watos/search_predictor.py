@@ -1,6 +1,9 @@
 """The plan that is found where a network predicts how long products take, beside that found with what the network has learnt from; both
 simulated with the latter."""
 
+import pathlib
+import tempfile
+
 from _parts import Outcome, seconds, three
 from _runs import table
 
@@ -9,10 +12,11 @@ from .jobs import SEARCHED
 from .prediction import TRAINING, predicted_by
 
 
-def study(simulator, cache):
-    file = cache.with_name("predictor.h5")
-    simulator.train(TRAINING, file)
-    times = {name: simulator.under(DATAFLOW, SEARCHED, costs) for name, costs in (("dataflow", DATAFLOW), ("predictor", predicted_by(file)))}
+def study(simulator):
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "predictor.h5"
+        simulator.train(TRAINING, file)
+        times = {name: simulator.under(DATAFLOW, SEARCHED, costs) for name, costs in (("dataflow", DATAFLOW), ("predictor", predicted_by(file)))}
     return outcome_of({name: seconds(result) for name, result in times.items()}, {name: plan_of(result) for name, result in times.items()})
 
 

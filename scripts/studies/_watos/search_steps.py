@@ -12,9 +12,9 @@ STEPS = {"TP 8, PP 7": (*cut(8, 7), ("strategy.search.step", "scheduler")), "+ s
 BASELINE = next(iter(STEPS))
 
 
-def study(simulator, cache):
+def study(simulator):
     jobs = {(name, step): (SEARCHED, (("model.include", model), *ALONE, *settings)) for name, model in MODELS.items() for step, settings in STEPS.items()}
-    found = dict(zip(jobs, simulator.searched(jobs.values(), cache)))
+    found = dict(zip(jobs, simulator.searched(jobs.values())))
     taken = {job: taken_by(result) for job, result in found.items()}
     return Outcome(tables={"figure 18": figure_18(taken), "figure 18 plans": plans(taken)}, summary={"steps_that_hurt": hurt(taken)})
 
