@@ -53,11 +53,15 @@ install_dependencies() { # [--no-install]
   "$root/scripts/install-deps.sh" "$@"
 }
 
-# build PRESET TARGET...: configures once, then builds what changed.
+# build PRESET [-DNAME=VALUE] TARGET...: configures once, then builds what changed.
 build() {
-  local preset=$1
+  local preset=$1 option=()
   shift
-  (cd "$root" && cmake --preset "$preset" >"$root/build-$preset.log" 2>&1) || { cat "$root/build-$preset.log"; fail "cmake --preset $preset failed"; }
+  if [[ ${1:-} == -D* ]]; then
+    option=("$1")
+    shift
+  fi
+  (cd "$root" && cmake --preset "$preset" "${option[@]}" >"$root/build-$preset.log" 2>&1) || { cat "$root/build-$preset.log"; fail "cmake --preset $preset failed"; }
   rm -f "$root/build-$preset.log"
   (cd "$root" && cmake --build --preset "$preset" -j "$jobs" ${1:+--target "$@"})
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test.
 #   scripts/test.sh [--no-install] [--sanitize] [--mpich]
-#     --sanitize    first also the unit tests with AddressSanitizer and UndefinedBehaviorSanitizer
+#     --sanitize    the unit tests with AddressSanitizer and UndefinedBehaviorSanitizer, first and then no more
 #     --mpich       first also the MPI tests with MPICH, where its packages are there
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 help_of "$@"
@@ -29,7 +29,7 @@ if [ $sanitize = yes ]; then
 fi
 
 say "Build (build/)"
-build release
+if [ $sanitize = yes ]; then build release -DTESSERA_UNIT_TESTS=OFF; else build release -DTESSERA_UNIT_TESTS=ON; fi
 
 if [ $mpich = yes ]; then
   say "MPI tests with MPICH (build-mpich/)"
