@@ -72,7 +72,8 @@ class Simulator:
             start = time.monotonic()
             call(*launcher(RANKS), self.tessera, "plan", path, "-o", plan, "--all", candidates, "--progress", "off", *given, *limits)
             seconds = time.monotonic() - start
-            call(*launcher(RANKS), self.tessera, "run", path, "--plan", plan, "-o", result, "--seed", str(self.seed), "--progress", "off")
+            closed = self._given([(key, value) for key, value in settings if value != "any"])
+            call(*launcher(RANKS), self.tessera, "run", path, "--plan", plan, "-o", result, "--progress", "off", *closed)
             return result_of(load(result)), load_points(candidates).frame, seconds
 
     def searched(self, jobs, ranks=1):
@@ -209,10 +210,13 @@ def result_of(results):
     if "placement" in results.tables:
         found["stages"] = [dict(zip(results.table("stages").columns, row)) for row in records("stages")]
         found["loans"] = [dict(zip(results.table("loans").columns, row)) for row in records("loans")] if "loans" in results.tables else []
+        found["dies"] = dies_of(results)
         found["memory_of_stages"] = memory_of_stages(records("placement"), records("memory"))
     if "search" in results.tables:
         found["tried"] = results.table("search")
         found["search"] = [(row["origin"], int(row["predicted_ps"]), int(row["cost_ps"])) for row in records("search")]
+    if "bounds" in results.tables:
+        found["bounds"] = results.table("bounds").to_dict("records")
     if "genetic" in results.tables:
         found["genetic"] = results.table("genetic")
     if "dataflow" in results.tables:
@@ -242,6 +246,17 @@ def use_of_links(links):
         name = row["link_class"]
         by_class.setdefault(name.decode() if isinstance(name, bytes) else name, []).append(float(row["utilisation"]))
     return {name: (sum(uses) / len(uses), max(uses)) for name, uses in by_class.items()}
+
+
+def dies_of(results):
+    """Of each placed device its column and row, and in % how long it computes, how full its memory is at its peak, and how long the links
+    that leave it send in the mean."""
+    devices = results.devices.set_index("device")
+    computing = devices[["forward_ps", "backward_ps", "recomputation_ps"]].sum(axis=1) / results.summary["iteration_time_ps"]
+    full = devices["peak_memory"] / devices["memory_capacity"]
+    sending = results.links.groupby("from")["utilisation"].mean()
+    return [(int(row.x), int(row.y), *[100 * float(share.get(row.device, 0.0)) for share in (computing, full, sending)])
+            for row in results.table("placement").itertuples()]
 
 
 def memory_of_stages(placement, memory):
@@ -320,7 +335,7 @@ def write_into(page, tables):
     text = page.read_text()
     for name, content in tables.items():
         pattern = re.compile(rf"(<!-- {name} -->).*?(<!-- end {name} -->)", re.DOTALL)
-        separator = "\n\n" if "\n" in content else ""
+        separator = "\n\n" if "\n" in content or content.startswith("- ") else ""
         text, count = pattern.subn(lambda m: m[1] + separator + content + separator + m[2], text)
         if count == 0:
             raise SystemExit(f"{page} has no place <!-- {name} --> for a table")

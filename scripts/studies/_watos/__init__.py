@@ -1,6 +1,7 @@
 """The parts of the study of WATOS. A part is a function that takes a Simulator and returns an Outcome; adding one is one function in one
 file of this folder and one entry here."""
 
-from . import placement, rivals, search, template
+from . import configurations, overall, placement, quick, rivals, search, template
 
-PARTS = {"placement": placement.study, "rivals": rivals.study, "template": template.study, "search": search.study}
+PARTS = {"placement": placement.study, "rivals": rivals.study, "template": template.study, "search": search.study,
+         "configurations": configurations.study, "overall": overall.study, "quick": quick.study}

@@ -1,0 +1,63 @@
+"""The figures of Wang et al., "WATOS", in the paper's form. Values come from scripts/studies/_watos."""
+
+import matplotlib.pyplot as pyplot
+
+from . import style
+from .bars import Chart, handles
+
+MAPS = ("computing, % of the time", "memory at its peak, %", "links sending, % of the time")
+COLOURS = ("#B0B0B0", "#E69F00", "#56B4E9", "#0072B2", "#009E73")
+
+
+def figure_15(panels):
+    """Panels by their titles: rows of performance by configuration, 1 the slowest of a cell; a configuration that does not fit has none."""
+    figure, axes = pyplot.subplots(len(panels), 1, figsize=(12, 3.4 * len(panels)), layout="constrained", squeeze=False)
+    style.title(figure, "Figure 15: performance of four wafers, 1 the slowest of each cell")
+    for one, (title, rows) in zip(axes[:, 0], panels.items()):
+        _bars(one, rows, title)
+    return figure
+
+
+def figure_16(rows, stated):
+    """Rows of a rival's time over ours; `stated`: what the paper has by rival, a line across all cells."""
+    figure, axes = pyplot.subplots(figsize=(12, 4.2), layout="constrained")
+    style.title(figure, "Figure 16: time of an iteration over WATOS's (dashed: the paper's, mean for MG-GPU and most for the others)")
+    looks = _bars(axes, rows, "")
+    for name, value in stated.items():
+        axes.axhline(value, color=looks[name]["facecolor"], linestyle="--", linewidth=1.2)
+    axes.axhline(1, color="#303030", linewidth=0.8)
+    return figure
+
+
+def figure_17(panels):
+    """Rows of maps by plan: (column, row, % computing, % of memory, % of the time in which links send) of each die."""
+    figure, axes = pyplot.subplots(len(panels), len(MAPS), figsize=(11, 2.9 * len(panels)), layout="constrained", squeeze=False)
+    style.title(figure, "Figure 17: what plans of GPT-175B use of each die")
+    for row, (name, dies) in zip(axes, panels.items()):
+        for column, (one, title) in enumerate(zip(row, MAPS)):
+            shown = one.imshow(_grid(dies, column), cmap="YlOrRd", vmin=0, vmax=100 if column < 2 else 25)
+            one.set_title(title, fontsize=9)
+            one.set_xticks([])
+            one.set_yticks([])
+            figure.colorbar(shown, ax=one, shrink=0.8)
+        row[0].set_ylabel(name, fontsize=9)
+    return figure
+
+
+def _grid(dies, column):
+    columns, rows = (1 + max(die[axis] for die in dies) for axis in (0, 1))
+    values = [[float("nan")] * columns for _ in range(rows)]
+    for x, y, *shares in dies:
+        values[y][x] = shares[column]
+    return values
+
+
+def _bars(axes, rows, title):
+    names = list(rows[0].values)
+    looks = {name: {"facecolor": colour} for name, colour in zip(names, COLOURS)}
+    chart = Chart(axes, rows, looks)
+    chart.beside([(name,) for name in names])
+    chart.name_rows(8)
+    axes.set_title(title, loc="right", fontsize=10)
+    axes.legend(handles=handles(looks, {name: name for name in names}), loc="lower left", bbox_to_anchor=(0, 1.0), ncol=len(names), borderaxespad=0.2)
+    return looks

@@ -1,0 +1,154 @@
+"""Figures 16 and 17: the wafer's plans beside Megatron's on eight GPUs and on the wafer, and beside streamed weights."""
+
+from _parts import Outcome, geomean, seconds, two
+from _runs import table
+from tessera_analysis import watos_figures
+from tessera_analysis.bars import Row
+
+from . import maps
+from .cells import LARGEST, MODELS, WAYS, bound_of, cells, plan_of
+from .far import of_bound
+from .found import found as said, share
+
+GPUS = "watos/mg-gpu.toml"
+OPEN = tuple((f"strategy.{key}", "any") for key in ("tensor", "pipeline", "data", "recomputation"))
+STREAMING = "watos/streaming.toml"
+SOURCES = {"hosts": (), "devices": (("strategy.weight_streaming", "devices"),)}
+SETS = ("[]", '["attention_norm", "mlp_norm", "activation"]', '["attention_norm", "qkv", "mlp_norm", "fc1", "activation"]', '["full"]')  # the first that fits
+RIVALS = ("MG-wafer (a)", "MG-wafer (b)", "streamed weights", "MG-GPU")
+PAPER = {"MG-GPU": 1.75, "MG-wafer (a)": 2.45, "streamed weights": 1.31}  # iteration time over ours, "up to" but for MG-GPU
+AGAIN = (30, 60)  # % of MG-wafer's recomputation
+COMPUTES = 40  # %: MG-wafer's use of the dies' compute of ours
+TOLERANCE = 0.05
+
+
+def study(simulator):
+    rows = cells()
+    jobs = {(way, row): row.job(*settings) for way, settings in WAYS.items() for row in rows}
+    found = dict(zip(jobs, simulator.searched(jobs.values())))
+    for row in rows:
+        found["MG-GPU", row] = on_gpus(simulator, row)
+        found["streamed weights", row] = streamed(simulator, row)
+    tables = {"figure 16": times(rows, found), "figure 16 gains": gains(rows, found), "figure 16 work": work(rows, found), "figure 17": use(rows, found)}
+    picture = watos_figures.figure_16, ([Row(row.model, f"{row.sequence:,} x {row.micro_batch}\nbatch {row.batch}", {name: ratio(found, name, row) or 0 for name in RIVALS}) for row in rows], PAPER)
+    whole = Outcome(tables=tables | said("overall", sentences(rows, found)), pictures={"figure-16": picture}, summary=counts(rows, found))
+    whole.add(maps.study(simulator))
+    return whole
+
+
+def on_gpus(simulator, row):
+    """Of all cuts of eight GPUs and all of none, selective and full recomputation the fastest."""
+    return simulator.fastest(GPUS, (*row.settings(), *OPEN))[0]
+
+
+def streamed(simulator, row):
+    """The faster of both places that hold the weights, with the first set that fits."""
+    found = []
+    for source in SOURCES.values():
+        for sets in SETS:
+            result = simulator.attempts([(STREAMING, (*row.settings(), *source, ("strategy.recomputed_sections", sets)))])[0]
+            if result:
+                found.append(result)
+                break
+    return min(found, key=seconds, default=None)
+
+
+def times(rows, found):
+    text = lambda result: two(seconds(result)) if result else "does not fit"
+    lines = []
+    for row in rows:
+        ours = found["WATOS", row]
+        lines.append((*row.named(), two(bound_of(ours)), text(ours), *[text(found[name, row]) for name in RIVALS], plan_of(ours), plan_of(found["MG-wafer (a)", row]) if found["MG-wafer (a)", row] else ""))
+    return table(("model", "sequences", "batch", "bound s", "WATOS s", *[f"{name} s" for name in RIVALS], "plan", "of (a)"), lines)
+
+
+def ratio(found, name, row):
+    return seconds(found[name, row]) / seconds(found["WATOS", row]) if found[name, row] else None
+
+
+def gains(rows, found):
+    """Time of a rival over ours, and what it could be at most."""
+    lines = []
+    for name in RIVALS:
+        for model in MODELS:
+            own = [(ratio(found, name, row), seconds(found[name, row]) / bound_of(found["WATOS", row])) for row in rows if row.model == model and found[name, row]]
+            if own:
+                gain, most = zip(*own)
+                lines.append((name, model, len(own), two(geomean(gain)), two(max(gain)), two(geomean(most)), two(max(most))))
+    return table(("rival", "model", "cells that fit", "its time over ours, mean", "most", "bound, mean", "most"), lines)
+
+
+def work(rows, found):
+    """How much runs again, and what of the peak is reached: of the model's own FLOP, and of all that are executed."""
+    lines = []
+    for row in rows:
+        cells_of = [found[name, row] for name in ("WATOS", "MG-wafer (a)")]
+        again = [100 * result["mean_recomputation_ps"] / result["iteration_time_ps"] if result else None for result in cells_of]
+        less = share_again(found, row)
+        of_peak = lambda what, result: f"{100 * result[f'{what}_flops_utilisation']:.1f}" if result else ""
+        lines.append((*row.named(), *[f"{one:.1f}" if one is not None else "" for one in again], f"{less:.0f}" if less is not None else "", *[of_peak(what, result) for what in ("model", "hardware") for result in cells_of]))
+    return table(("model", "sequences", "batch", "again, WATOS %", "(a) %", "WATOS / (a) %", "model FLOP, WATOS %", "(a) %", "executed FLOP, WATOS %", "(a) %"), lines)
+
+
+def use(rows, found):
+    """What GPT-175B's plans use of a die, of its memory and of its links."""
+    lines = []
+    for row in rows:
+        if row.model != LARGEST:
+            continue
+        for name in ("WATOS", "MG-wafer (a)", "MG-wafer (b)"):
+            result = found[name, row]
+            if not result:
+                continue
+            mean, most = result["use_of_links"]["d2d"]
+            lines.append((*row.named()[1:], name, plan_of(result), f"{100 * computing(result):.0f}", f"{100 * mean_memory(result):.0f}", f"{100 * mean:.1f}", f"{100 * most:.1f}"))
+    return table(("sequences", "batch", "plan", "cut and tile", "computing %", "memory full, mean %", "links busy, mean %", "busiest %"), lines)
+
+
+def mean_memory(result):
+    return sum(peak for peak, _ in result["memory_of_stages"].values()) / len(result["memory_of_stages"]) / result["memory_capacity"]
+
+
+def sentences(rows, found):
+    def at_most(name):
+        return max(value for row in rows for value in [ratio(found, name, row)] if value)
+
+    lines = []
+    for name, paper in PAPER.items():
+        fits = [row for row in rows if found[name, row]]
+        mean = geomean([ratio(found, name, row) for row in fits])
+        bound = max(seconds(found[name, row]) / bound_of(found["WATOS", row]) for row in fits)
+        lines.append((f"time of {name} over ours", two(paper), f"{two(mean)} in the mean, {two(at_most(name))} at most; {two(bound)} over the bound", at_most(name) >= (1 - TOLERANCE) * paper))
+    first = [all(not found[name, row] or ratio(found, name, row) >= 1 for name in ("MG-wafer (a)", "MG-wafer (b)")) for row in rows]
+    lines.append(("ours is the first or equal against MG-wafer", "all", share(sum(first), len(rows)), all(first)))
+    again = [value for row in rows for value in [share_again(found, row)] if value is not None]
+    within = sum(AGAIN[0] <= value <= AGAIN[1] for value in again)
+    lines.append(("recomputation, of MG-wafer's", f"{AGAIN[0]} to {AGAIN[1]} %", f"{min(again):.0f} to {max(again):.0f} %; within it {share(within, len(again))}", within == len(again)))
+    small, large = (ratio(found, "streamed weights", row) for row in batches(rows))
+    lines.append(("gain over streaming, batch 64 before 512", "larger", f"{two(small)} and {two(large)}", small > large))
+    low = min(100 * computing(found["MG-wafer (a)", row]) / computing(found["WATOS", row]) for row in rows if row.model == LARGEST and found["MG-wafer (a)", row])
+    return [*lines, ("compute that MG-wafer uses, of ours, GPT-175B", f"{COMPUTES} %", f"{low:.0f} % at least", low <= COMPUTES * (1 + TOLERANCE))]
+
+
+def batches(rows):
+    """The first point of the largest model, by batch."""
+    own = sorted((row for row in rows if row.model == LARGEST), key=lambda row: (row.sequence, row.micro_batch, row.batch))
+    return own[0], own[1]
+
+
+def share_again(found, row):
+    """% of the recomputation of MG-wafer that ours has, None where that has none."""
+    ours, theirs = found["WATOS", row], found["MG-wafer (a)", row]
+    return 100 * ours["mean_recomputation_ps"] / theirs["mean_recomputation_ps"] if theirs and theirs["mean_recomputation_ps"] else None
+
+
+def computing(result):
+    """Share of a die's time, with what is computed again."""
+    return sum(result[f"mean_{what}_ps"] for what in ("forward", "backward", "recomputation")) / result["iteration_time_ps"]
+
+
+def counts(rows, found):
+    first = sum(not found[name, row] or ratio(found, name, row) >= 1 for row in rows for name in ("MG-wafer (a)", "MG-wafer (b)"))
+    reached = [of_bound(found["WATOS", row]) for row in rows]
+    return {"first_or_equal": f"{first}/{2 * len(rows)}", "least_of_bound": two(min(reached)), "most_of_bound": two(max(reached)),
+            "paper_over_mg_wafer": PAPER["MG-wafer (a)"], "most_over_mg_wafer": two(max(value for row in rows for value in [ratio(found, "MG-wafer (a)", row)] if value))}

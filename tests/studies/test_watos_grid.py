@@ -1,0 +1,96 @@
+"""The parts `configurations` and `overall` of the study of WATOS: what their tables say of results that were made up."""
+
+import unittest
+
+import pandas
+from _watos import analytic, configurations, far, overall
+from _watos.cells import LARGEST, MODELS, cells
+
+PS = 10**12
+
+
+def result(time, bound=None, again=0.0, candidate="TP 8, PP 7, 2x4"):
+    """One that takes so many seconds, of which so many are computed again."""
+    return {"iteration_time_ps": round(time * PS), "predicted": {"bound": round((bound or time) * PS)}, "mean_recomputation_ps": round(again * PS),
+            "mean_forward_ps": round(0.2 * time * PS), "mean_backward_ps": round(0.4 * time * PS), "bounds": [{"candidate": "TP 8, PP 7, 2x4", "iteration_ps": round(0.8 * time * PS)}],
+            **{f"mean_{what}_ps": round(0.05 * time * PS) for what in far.WHERE if what != "recomputation"},
+            "tried": pandas.DataFrame([{"accepted": 0, "candidate": "another"}, {"accepted": 1, "candidate": candidate}])}
+
+
+class Grid(unittest.TestCase):
+    def test_the_short_grid_has_three_points_a_model_and_a_second_batch_of_the_largest(self):
+        self.assertEqual(len(cells()), 3 * (len(MODELS) + 1))
+        self.assertEqual({cell.batch for cell in cells() if cell.model == LARGEST}, {64, 512})
+
+    def test_positions_grow_with_the_sequence(self):
+        settings = dict(cells()[1].settings())
+        self.assertEqual((settings["model.max_positions"], settings["workload.sequence"]), (4096, 4096))
+
+
+class Configurations(unittest.TestCase):
+    def test_a_plan_that_runs_nothing_again_is_searched_once(self):
+        asked = []
+
+        class Simulator:
+            def searched(self, jobs):
+                jobs = [dict(settings) for _, settings in jobs]
+                asked.extend(jobs)
+                again = lambda job: 1.0 if job["machine.include"] == "wafer-config1" and job["model.include"] == MODELS[LARGEST] else 0.0
+                return [result(2.0, again=again(job)) for job in jobs]
+
+        rows = cells()
+        found = configurations.searched(Simulator(), rows)
+        self.assertEqual(len(found), 2 * 4 * len(rows))
+        without = [job for job in asked if job.get("strategy.recomputation") == "none"]
+        self.assertEqual(len(without), sum(row.model == LARGEST for row in rows))  # on the first wafer alone
+        self.assertEqual(len(asked), 4 * len(rows) + len(without))
+
+    def test_one_that_fits_alone_is_before_the_other(self):
+        """Without recomputation configuration 4 fits every cell and 2 none; with it 2 takes 1 s, 3 takes 2 s, 4 takes 3 s."""
+        rows = cells()
+        time = {"config 1": 4.0, "config 2": 1.0, "config 3": 2.0, "config 4": 3.0}
+        found = {("with", wafer, row): result(time[wafer]) for wafer in time for row in rows}
+        found |= {("without", wafer, row): result(time[wafer]) if wafer != "config 2" else None for wafer in time for row in rows}
+        three, three_with, four, two, model = configurations.sentences(rows, found, {"config 3": 1, "config 4": 2})
+        self.assertEqual((three[2:], three_with[2:]), (("15 of 15", True), ("0 of 15", False)))
+        self.assertEqual((four[2:], two[2:]), (("15 of 15", True), ("15 of 15", True)))
+        self.assertEqual(model[2:], ("2 of 3", False))
+
+    def test_the_analytic_model_adds_missing_memory_to_computing(self):
+        """Eight dies have 8 GB for 14 GB of weights and states and what is kept: each byte that is missing costs as many FLOP as a forward pass
+        has for one that is kept."""
+        wafer = analytic.Wafer(dies=8, flops=1e12, capacity=1e9, memory=1e12, links=1e12)
+        cell = cells()[0]
+        model = {"hidden": 8192, "layers": 48}
+        with_room, missing_none = analytic.time(cell, model, analytic.Wafer(8, 1e12, 1e15, 1e12, 1e12), 3e15, 1e9)
+        crowded, missing = analytic.time(cell, model, wafer, 3e15, 1e9)
+        kept = 34 * 2048 * 8192 * 48  # B of a micro-batch in flight: one stage, so one of them
+        self.assertEqual((missing_none, missing), (0, 14e9 + kept - 8e9))
+        self.assertAlmostEqual(crowded - with_room, missing * (1e15 / kept) / 8e12, places=6)
+
+
+class Far(unittest.TestCase):
+    def test_what_is_within_a_tenth_below_its_bound_is_not_explained(self):
+        results = {("30B", "2,048 x 1", 64, "near"): result(1.0, 0.95), ("30B", "2,048 x 1", 64, "slow"): result(1.0, 0.5, again=0.25), ("30B", "2,048 x 1", 64, "fast"): result(1.0, 1.01),
+                   ("30B", "2,048 x 1", 64, "none"): None}
+        text = far.explained(results)
+        self.assertNotIn("near", text)
+        self.assertIn("| 30B | 2,048 x 1 | 64 | slow | TP 8, PP 7, 2x4 | 0.50 | 1.60 | 1.25 | 5.0 | 5.0 | 5.0 | 5.0 | 5.0 | 5.0 | 25.0 |", text)
+        self.assertIn("| fast |", text)
+
+
+class Overall(unittest.TestCase):
+    def test_sentences_of_the_paper_are_judged_by_the_most_of_all_cells(self):
+        rows = cells()
+        found = {("WATOS", row): result(1.0, 0.9, again=0.1) for row in rows}
+        for name, time in (("MG-wafer (a)", 3.0), ("MG-wafer (b)", 1.0), ("streamed weights", 1.1), ("MG-GPU", 1.2)):
+            found |= {(name, row): result(time, again=0.2) for row in rows}
+        lines = {line[0]: line[1:] for line in overall.sentences(rows, found)}
+        self.assertEqual(lines["time of MG-wafer (a) over ours"], ("2.45", "3.00 in the mean, 3.00 at most; 3.33 over the bound", True))
+        self.assertFalse(lines["time of streamed weights over ours"][2])
+        self.assertEqual(lines["ours is the first or equal against MG-wafer"][1:], ("15 of 15", True))
+        self.assertEqual(lines["recomputation, of MG-wafer's"][1:], ("50 to 50 %; within it 15 of 15", True))
+
+
+if __name__ == "__main__":
+    unittest.main()
