@@ -4,7 +4,7 @@ import argparse
 import math
 from dataclasses import dataclass, field
 
-from _runs import Simulator, deviation, max_abs, mean_abs, write_into
+from _runs import Simulator, deviation, max_abs, mean_abs, table, write_into
 from tessera_analysis.plot import save
 
 
@@ -17,6 +17,7 @@ class Outcome:
     files: dict = field(default_factory=dict)  # text by file name
     summary: dict = field(default_factory=dict)  # text by key of the summary line
     goals: list = field(default_factory=list)  # (paper, simulated): what the summary line's deviations are taken over
+    claims: list = field(default_factory=list)  # (sentence, what the paper has, what came out, whether it is so): a table of the first page
 
     def add(self, other):
         self.tables |= other.tables
@@ -24,6 +25,7 @@ class Outcome:
         self.files |= other.files
         self.summary |= other.summary
         self.goals += other.goals
+        self.claims += other.claims
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,10 +51,21 @@ def run(parts, bench, names):
     whole = Outcome()
     for name in names:
         outcome = parts[name](bench)
+        if outcome.claims:
+            outcome.tables[f"claims {name}"] = claims_of(outcome)
         for place, content in outcome.tables.items():
             print(f"\n{place}\n{content}", flush=True)
         whole.add(outcome)
     return whole
+
+
+def claims_of(outcome):
+    lines = [(sentence, there, here, "yes" if so else "no") for sentence, there, here, so in outcome.claims]
+    return table(("of the paper", "there", "here", "comes out"), lines)
+
+
+def share(part, whole):
+    return f"{part} of {whole}"
 
 
 def notebook_of(page):

@@ -2,10 +2,10 @@
 
 import _parts
 from _runs import ROOT
-from _watos import PARTS
+from _watos import PARTS, WHEN_NAMED
 
 PAGE = ROOT / "docs" / "validation" / "watos.md"
 
 
 if __name__ == "__main__":
-    _parts.main("watos", __doc__, PARTS, PAGE)
+    _parts.main("watos", __doc__, PARTS | WHEN_NAMED, PAGE, run_all=lambda simulator: _parts.run(PARTS, simulator, PARTS))

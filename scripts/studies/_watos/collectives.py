@@ -1,6 +1,6 @@
 """Figure 21, collectives alone: all-reduces of tensor-parallel groups of 2 to 16 dies, odd ones too, by algorithm."""
 
-from _parts import Outcome, geomean, two
+from _parts import Outcome, geomean, share, two
 from _runs import table
 
 EXPERIMENT = "watos/collective.toml"
@@ -23,7 +23,9 @@ def study(simulator):
         outcome.tables[f"figure 21 {name}"] = times(found, name)
     outcome.tables["figure 21 additions"] = times(found, "added")
     outcome.tables["figure 21 ranking"] = sentences(found)
-    outcome.summary["last_2d"] = "{}_of_{}".format(*last_2d(found, "50.3 MB"))
+    last, of = last_2d(found, "50.3 MB")
+    outcome.summary["last_2d"] = f"{last}_of_{of}"
+    outcome.claims = [("figure 21: 2D collectives are the slowest", "all", share(last, of), last == of)]
     return outcome
 
 

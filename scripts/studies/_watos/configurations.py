@@ -1,6 +1,6 @@
 """Figure 15: the four configurations of table II, with and without recomputation."""
 
-from _parts import Outcome, seconds, two
+from _parts import Outcome, seconds, share, two
 from _runs import table
 from tessera_analysis import watos_figures
 from tessera_analysis.bars import Row
@@ -8,7 +8,6 @@ from tessera_analysis.bars import Row
 from . import analytic
 from .cells import FEW, LARGEST, MODELS, NOTHING_AGAIN, cells, plan_of
 from .far import explained, of_bound
-from .found import found as said, share
 
 WAFERS = {f"config {number}": f"wafer-config{number}" for number in (1, 2, 3, 4)}
 BYTES = {14: (), 16: (("strategy.master_weights", "fp32"), ("strategy.gradient_precision", "fp16")), 18: (("strategy.master_weights", "fp32"),)}  # a parameter
@@ -27,7 +26,7 @@ def study(simulator):
                                                   if way == "with" or result is not found["with", wafer, row]})
     whole.pictures["figure-15"] = watos_figures.figure_15, ({f"{way} recomputation": bars(way, rows, found) for way in WAYS},)
     whole.tables["figure 15 bytes"] = by_bytes(simulator, next(row for row in rows if row.model == LARGEST))
-    whole.tables |= said("configurations", sentences(rows, found, favours))
+    whole.claims = sentences(rows, found, favours)
     whole.summary = {f"config_{wafer[-1]}_leads_{way}": sum(leader(way, row, found) == wafer for row in rows) for way in WAYS for wafer in WAFERS}
     reached = [of_bound(result) for result in found.values() if result]
     whole.summary |= {"least_of_bound": two(min(reached)), "most_of_bound": two(max(reached))}

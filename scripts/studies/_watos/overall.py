@@ -1,6 +1,6 @@
 """Figures 16 and 17: the wafer's plans beside Megatron's on eight GPUs and on the wafer, and beside streamed weights."""
 
-from _parts import Outcome, geomean, seconds, two
+from _parts import Outcome, geomean, seconds, share, two
 from _runs import table
 from tessera_analysis import watos_figures
 from tessera_analysis.bars import Row
@@ -8,7 +8,6 @@ from tessera_analysis.bars import Row
 from . import maps
 from .cells import LARGEST, MODELS, WAYS, bound_of, cells, plan_of
 from .far import of_bound
-from .found import found as said, share
 
 GPUS = "watos/mg-gpu.toml"
 OPEN = tuple((f"strategy.{key}", "any") for key in ("tensor", "pipeline", "data", "recomputation"))
@@ -31,7 +30,7 @@ def study(simulator):
         found["streamed weights", row] = streamed(simulator, row)
     tables = {"figure 16": times(rows, found), "figure 16 gains": gains(rows, found), "figure 16 work": work(rows, found), "figure 17": use(rows, found)}
     picture = watos_figures.figure_16, ([Row(row.model, f"{row.sequence:,} x {row.micro_batch}\nbatch {row.batch}", {name: ratio(found, name, row) or 0 for name in RIVALS}) for row in rows], PAPER)
-    whole = Outcome(tables=tables | said("overall", sentences(rows, found)), pictures={"figure-16": picture}, summary=counts(rows, found))
+    whole = Outcome(tables=tables, claims=sentences(rows, found), pictures={"figure-16": picture}, summary=counts(rows, found))
     whole.add(maps.study(simulator))
     return whole
 

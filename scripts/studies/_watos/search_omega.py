@@ -51,4 +51,5 @@ def outcome_of(curves):
     fastest = {GENERATIONS[column]: min(last, key=lambda omega: last[omega][column][0]) for column in differ}
     said = "\n".join(f"- Lowest mean at generation {generation}: omega {omega:.1f}." for generation, omega in fastest.items())
     return Outcome(tables={"omega": table(("omega", *[f"generation {generation}" for generation in GENERATIONS]), lines), "omega best": said},
-                   summary={"best_omega": f"{fastest[max(fastest)]:.1f}"})
+                   summary={"best_omega": f"{fastest[max(fastest)]:.1f}"},
+                   claims=[("figure 24(b): tournaments alone end better than elitism alone", "yes", f"{last[0.0][-1][0]:.2f} and {last[1.0][-1][0]:.2f} of the best", last[0.0][-1][0] < last[1.0][-1][0])])

@@ -16,7 +16,16 @@ def study(simulator):
     jobs = {(name, step): (SEARCHED, (("model.include", model), *ALONE, *settings)) for name, model in MODELS.items() for step, settings in STEPS.items()}
     found = dict(zip(jobs, simulator.searched(jobs.values())))
     taken = {job: taken_by(result) for job, result in found.items()}
-    return Outcome(tables={"figure 18": figure_18(taken), "figure 18 plans": plans(taken)}, summary={"steps_that_hurt": hurt(taken)})
+    return Outcome(tables={"figure 18": figure_18(taken), "figure 18 plans": plans(taken)}, summary={"steps_that_hurt": hurt(taken)}, claims=claims(taken))
+
+
+def claims(taken):
+    """Models stand in the order of their size, Mixtral's by what is active of it."""
+    last = list(STEPS)[-1]
+    gain = {name: 100 * (taken[name, BASELINE][0] / taken[name, last][0] - 1) for name in MODELS}
+    said = ", ".join(f"{name} {value:.1f} %" for name, value in gain.items())
+    largest = max(MODELS, key=lambda name: gain[name])
+    return [("figure 18: steps that hurt", "none", f"{hurt(taken)}", hurt(taken) == 0), ("figure 18: the largest model gains most", "GPT-175B", said, largest == "GPT-175B")]
 
 
 def taken_by(result):

@@ -3,7 +3,7 @@
 import subprocess
 import tomllib
 
-from _parts import Outcome, seconds, two
+from _parts import Outcome, seconds, share, two
 from _runs import ROOT, SWEEPS, table
 
 UNITS = {"P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3}
@@ -32,6 +32,8 @@ def figure_4(simulator, machine_of=None):
     header = ("wafer", *[f"{name} {what}" for name in MODELS.values() for what in ("s", "cut", "dies", "communication %", "bubble %", "fullest die %")])
     return Outcome(tables={"figure 4": table(("wafer", "dies", "PFLOP/s", "TFLOP/s a mm2", "DRAM GB", "DRAM TB/s a die", "link GB/s"), built),
                            "figure 4 runs": table(header, ran), "figure 4 trade-offs": trade_offs(numbers, best)},
+                   claims=[("figure 4: 70B fits the wafer with the most DRAM alone", "yes", ", ".join(wafer for wafer in WAFERS if best[wafer, "llama3-70b"]) or "none fits",
+                            [wafer for wafer in WAFERS if best[wafer, "llama3-70b"]] == ["wafer-0"])],
                    summary={"wafers_for_70b": "".join(wafer[-1] for wafer in WAFERS if best[wafer, "llama3-70b"]) or "none"})
 
 
@@ -87,7 +89,8 @@ def table_2(simulator, machine_of=None):
             refusals.append(f"- configuration {config}: {rows_of_table}")
     header = ("config", "dies", "dies alone", "with one chiplet each", "TFLOP/s a die", "of V-A's cores", "D2D TB/s", "the edge's rest")
     same = sum(line[-1] == line[-2] for line in lines)
-    return Outcome(tables={"table II": table(header, lines), "table II refused": "\n".join(refusals) or "- none"}, summary={"d2d_as_table_2": f"{same}_of_{len(lines)}"})
+    return Outcome(tables={"table II": table(header, lines), "table II refused": "\n".join(refusals) or "- none"}, summary={"d2d_as_table_2": f"{same}_of_{len(lines)}"},
+                   claims=[("table II: links are what DRAM leaves of the edge", "all", share(same, len(lines)), same == len(lines))])
 
 
 def figures(machine):
