@@ -54,6 +54,14 @@ class WaferSearch(CliTest):
         # Nothing again takes more memory than there is, even if all is lent.
         self.plan("plan.toml", "--set", "strategy.recomputation=none", "--set", "machine.device.memory_capacity=30 MB", code=3)
 
+    def test_a_given_number_of_rows_leaves_cuts_of_that_many_alone(self):
+        for rows in (1, 2):
+            self.plan("plan.toml", "--set", "strategy.tensor=4", "--set", f"strategy.tensor_rows={rows}")
+            plan = (self.folder / "plan.toml").read_text()
+            self.assertIn(f"\ntensor_rows = {rows}\n", plan)
+            simulated = [line for line in plan.splitlines() if "predicted, " in line and " simulated" in line]
+            self.assertEqual({"HxK 2x2" in line for line in simulated}, {rows == 2}, simulated)
+
     def test_plans_of_megatron_alone_are_no_faster_than_the_search(self):
         times = {}
         for take in ("fastest", "megatron-rule", "megatron-best"):

@@ -35,6 +35,12 @@ std::vector<std::int64_t> up_to(std::int64_t most) {
   return all;
 }
 
+/// Whether a given number of rows leaves a split: 1 that of tokens in one dimension, more those in two.
+bool has_rows(const Question& question, Carrier carrier) {
+  const std::vector<std::int64_t> rows = listed(question.table, "tensor_rows");
+  return rows.empty() || carrier == (rows.front() == 1 ? Carrier::cut_tokens : Carrier::both_sides);
+}
+
 /// Splits that the table leaves open for groups of that size.
 std::vector<Carrier> carriers(const Question& question, std::int64_t tensor) {
   if (tensor == 1) return {Carrier::cut_tokens};
@@ -44,7 +50,7 @@ std::vector<Carrier> carriers(const Question& question, std::int64_t tensor) {
   for (const Split& split : splits()) {
     if (split.carrier == Carrier::whole_tokens && is_cut != nullptr && *is_cut) continue;
     if (split.carrier != Carrier::whole_tokens && is_cut != nullptr && !*is_cut) continue;
-    if (split.carrier != Carrier::cut_tokens && question.table.find("tensor_rows") != nullptr) continue;
+    if (!has_rows(question, split.carrier)) continue;
     found.push_back(split.carrier);
   }
   return found;
@@ -165,11 +171,13 @@ class Lister {
     return known->second;
   }
 
-  /// In tiles of two columns and two rows at least, as many rows as theirs.
+  /// In tiles of two columns and two rows at least, as many rows as theirs: those that are given, where they are.
   void add_both_sides(const Cut& one) {
     const auto needed = static_cast<std::size_t>(one.pipeline * one.data);
+    const std::vector<std::int64_t> rows = listed(question_.table, "tensor_rows");
     for (const Tiling& tiling : tilings(job_.machine, question_.health, static_cast<int>(one.tensor), needed)) {
       if (tiling.tile.columns < 2 || tiling.tile.rows < 2) continue;
+      if (!rows.empty() && tiling.tile.rows != rows.front()) continue;
       Cut cut = one;
       cut.rows = tiling.tile.rows;
       if (const std::optional<PipelineProfile> profile = profiled(cut, tiling.name))
