@@ -61,6 +61,8 @@ class WaferSearch(CliTest):
             self.assertIn(f"\ntensor_rows = {rows}\n", plan)
             simulated = [line for line in plan.splitlines() if "predicted, " in line and " simulated" in line]
             self.assertEqual({"HxK 2x2" in line for line in simulated}, {rows == 2}, simulated)
+        self.plan("plan.toml", "--set", "strategy.tensor=4", "--set", "strategy.tensor_rows=1", "--set", "strategy.sequence_parallel=false")
+        self.assertIn("\nsequence_parallel = false\n", (self.folder / "plan.toml").read_text())
 
     def test_plans_of_megatron_alone_are_no_faster_than_the_search(self):
         times = {}
@@ -90,6 +92,9 @@ class WaferSearch(CliTest):
             (("--set", "strategy.tensor=13"), 3, r"none of \d+ cuts can be; the first, TP 13, PP 1: 13 dies, and 12 work"),
             (("--set", "strategy.context_parallel=2"), 2, "context_parallel: the search of name = \"watos\" knows no sequences on several ranks, allowed: 1"),
             (("--set", "strategy.stages=[{devices=[0]}]"), 2, "stages: the search finds it"),
+            (("--set", "strategy.tensor=4", "--set", "strategy.tensor_rows=3"), 3, "none of [0-9]+ cuts can be; the first, .*: no 3 places of 4 live dies in 3 rows and two columns"),
+            (("--set", "strategy.tensor=1", "--set", "strategy.tensor_rows=2"), 3, "none of [0-9]+ cuts can be"),
+            (("--set", "strategy.tensor_rows=2", "--set", "strategy.sequence_parallel=false"), 2, "tensor_rows = 2 cuts tokens as well, allowed: sequence_parallel = true"),
             (("--set", "model.prediction_depth=1"), 2, "strategy watos knows no modules that predict further ahead \\(prediction_depth\\)"),
             (("--set", "workload.phase=prompt"), 2, 'strategy watos plans training, allowed: workload.phase = "training"'),
             (("--set", "strategy.tensr=2"), 2, 'unknown key "tensr".*did you mean "tensor"'),

@@ -35,14 +35,16 @@ std::vector<std::int64_t> up_to(std::int64_t most) {
   return all;
 }
 
-/// Whether a given number of rows leaves a split: 1 that of tokens in one dimension, more those in two.
-bool has_rows(const Question& question, Carrier carrier) {
+/// The rows of cut products that are given; 0: any.
+std::int64_t rows_given(const Question& question) {
   const std::vector<std::int64_t> rows = listed(question.table, "tensor_rows");
-  return rows.empty() || carrier == (rows.front() == 1 ? Carrier::cut_tokens : Carrier::both_sides);
+  return rows.empty() ? 0 : rows.front();
 }
 
 /// Splits that the table leaves open for groups of that size.
 std::vector<Carrier> carriers(const Question& question, std::int64_t tensor) {
+  const std::int64_t rows = rows_given(question);
+  if (rows > 1) return {Carrier::both_sides};
   if (tensor == 1) return {Carrier::cut_tokens};
   const config::Value* cut_tokens = question.table.find("sequence_parallel");
   const auto* is_cut = cut_tokens == nullptr ? nullptr : std::get_if<bool>(&cut_tokens->content());
@@ -50,7 +52,8 @@ std::vector<Carrier> carriers(const Question& question, std::int64_t tensor) {
   for (const Split& split : splits()) {
     if (split.carrier == Carrier::whole_tokens && is_cut != nullptr && *is_cut) continue;
     if (split.carrier != Carrier::whole_tokens && is_cut != nullptr && !*is_cut) continue;
-    if (!has_rows(question, split.carrier)) continue;
+    const bool is_one_dimension = split.carrier == Carrier::cut_tokens || split.carrier == Carrier::whole_tokens;
+    if (rows == 1 && !is_one_dimension) continue;
     found.push_back(split.carrier);
   }
   return found;
@@ -174,15 +177,22 @@ class Lister {
   /// In tiles of two columns and two rows at least, as many rows as theirs: those that are given, where they are.
   void add_both_sides(const Cut& one) {
     const auto needed = static_cast<std::size_t>(one.pipeline * one.data);
-    const std::vector<std::int64_t> rows = listed(question_.table, "tensor_rows");
+    const std::int64_t rows = rows_given(question_);
+    bool has_tile = false;
     for (const Tiling& tiling : tilings(job_.machine, question_.health, static_cast<int>(one.tensor), needed)) {
       if (tiling.tile.columns < 2 || tiling.tile.rows < 2) continue;
-      if (!rows.empty() && tiling.tile.rows != rows.front()) continue;
+      if (rows != 0 && tiling.tile.rows != rows) continue;
+      has_tile = true;
       Cut cut = one;
       cut.rows = tiling.tile.rows;
       if (const std::optional<PipelineProfile> profile = profiled(cut, tiling.name))
         add(cut, by_rows(job_.machine, question_.health, tiling), *profile);
     }
+    if (rows == 0 || has_tile) return;
+    Cut without = one;
+    without.rows = rows;
+    prune(without, "",
+          fmt::format("no {} places of {} live dies in {} rows and two columns", needed, one.tensor, rows));
   }
 
   void add(const Cut& cut, const Tiling& tiling, const PipelineProfile& profile) {

@@ -65,6 +65,16 @@ void refuse_context(const config::Table& table, config::Diagnostics& diagnostics
         "strategy megatron takes it as it stands");
 }
 
+/// A cut in two dimensions cuts tokens, whatever is given.
+void refuse_rows(const config::Table& table, config::Diagnostics& diagnostics) {
+  const config::Value *rows = table.find("tensor_rows"), *cut_tokens = table.find("sequence_parallel");
+  const auto* count = rows == nullptr ? nullptr : std::get_if<std::int64_t>(&rows->content());
+  const auto* is_cut = cut_tokens == nullptr ? nullptr : std::get_if<bool>(&cut_tokens->content());
+  if (count != nullptr && *count > 1 && is_cut != nullptr && !*is_cut)
+    diagnostics.error(rows->where(),
+                      fmt::format("tensor_rows = {} cuts tokens as well, allowed: sequence_parallel = true", *count));
+}
+
 /// Of a table whose plan is still to be found.
 void check_open(const StrategyKind& cut, const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
   cut.schema().check(*without_search(table), diagnostics);
@@ -75,6 +85,7 @@ void check_open(const StrategyKind& cut, const config::Table& table, const Job& 
                                   "megatron runs on it",
                                   job.machine.name));
   refuse_context(table, diagnostics);
+  refuse_rows(table, diagnostics);
   if (job.model->prediction_depth > 0)
     diagnostics.error(
         place_of(table, "name"),
