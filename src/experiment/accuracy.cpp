@@ -19,6 +19,7 @@ bool is_of(const Value& jobs, const std::string& recipe) {
 
 bool is_of_kind(const MeasuredJobs& jobs, const Experiment& experiment) {
   const bool is_moe = experiment.model && has_experts(*experiment.model);
+  if (experiment.model && is_diffusion(*experiment.model)) return false;
   if (experiment.model && !other_mixer(*experiment.model).empty()) return false;  // all of them have attention
   constexpr std::int64_t measured_in = 2;                                         // B: FP16 and BF16
   return experiment.workload.phase == workload::Phase::training &&

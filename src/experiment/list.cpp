@@ -72,6 +72,7 @@ std::string of_model(const Table& table, Diagnostics& diagnostics) {
     experts = std::max(experts, layer_kind(model, kind).experts);
   if (experts > 0) text += fmt::format(", {} experts", experts);
   if (has_vision(model)) text += ", a vision tower";
+  if (const std::string ends = without_vocabulary(model); !ends.empty()) text += ", " + ends;
   return text + ", " + model.name;
 }
 

@@ -1,6 +1,7 @@
 // What stands before the first layer and behind the last one.
 #include <algorithm>
 
+#include "diffusion.hpp"
 #include "layer/context.hpp"
 #include "tessera/workload/transformer.hpp"
 
@@ -151,6 +152,8 @@ std::int64_t padded_vocabulary(const Model& model, std::int64_t tensor) {
 }
 
 EmbeddingOperators embedding_operators(const Model& model, const LayerShape& shape) {
+  if (is_diffusion(model)) return diffusion_embedding(model, shape);
+  if (model.vocabulary == 0) return {};  // activations come from elsewhere
   const Context context(model, shape);
   EmbeddingOperators embedding{lookup_section(context), embedding_combine_section(context)};
   layer::add_operations(context, "embedding", embedding.combine);
@@ -158,11 +161,13 @@ EmbeddingOperators embedding_operators(const Model& model, const LayerShape& sha
 }
 
 HeadOperators head_operators(const Model& model, const LayerShape& shape) {
+  if (is_diffusion(model)) return diffusion_head(model, shape);
   const Context context(model, shape);
   HeadOperators head;
   const std::int64_t tokens = context.training ? context.tokens_cut : head_tokens(context);
   if (model.final_norm) head.norm = layer::norm_section(context, "final norm", tokens, false);
   if (model.masked_lm_head) add_masked_lm_transform(context, tokens, head.norm);
+  if (model.vocabulary == 0) return head;  // activations go elsewhere, and gradients come from there
   head.logits = logits_section(context);
   if (!context.training) return head;
   head.loss = layer::loss_sections(context);

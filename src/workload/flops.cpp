@@ -1,5 +1,7 @@
 // FLOP of a forward pass by the dimensions alone, as papers count them: masked scores are not left out, but for those
 // beyond a window or a chunk.
+#include "diffusion.hpp"
+#include "layer/joint.hpp"
 #include "layer/mixer.hpp"
 #include "tessera/workload/transformer.hpp"
 
@@ -23,7 +25,10 @@ ForwardFlops forward_flops(const Model& model, std::int64_t sequence, std::int64
     const layer::MixerKind& mixer = layer::mixer_kind(kind.mixer);
     const Int128 core = mixer.core_flops(kind, sequence, context, phase);
     flops.attention_core += core;
-    flops.layers += core + sequence * (2 * mixer.weights(model, kind) + mlp_flops_per_token(model, kind));
+    const Int128 weights = is_diffusion(model)
+                               ? 2 * layer::joint_weights(model, kind, sequence)
+                               : sequence * (2 * mixer.weights(model, kind) + mlp_flops_per_token(model, kind));
+    flops.layers += core + weights;
   };
   for (std::int64_t i = 0; i < model.layers; ++i) add_layer(layer_kind(model, kind_of(model, i)));
   const std::int64_t depth = phase == Phase::training ? model.prediction_depth : 0;
@@ -34,6 +39,7 @@ ForwardFlops forward_flops(const Model& model, std::int64_t sequence, std::int64
   const std::int64_t tokens = phase == Phase::training ? sequence : 1;
   flops.logits = Int128{2} * tokens * model.hidden * model.vocabulary;
   flops.logits *= 1 + depth;
+  if (is_diffusion(model)) flops.logits += diffusion_end_flops(model, sequence);
   if (model.masked_lm_head) flops.logits += Int128{2} * tokens * model.hidden * model.hidden;
   return flops;
 }

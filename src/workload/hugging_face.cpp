@@ -1,6 +1,8 @@
 // Which family reads a Hugging Face config.json, and what all of them have in common.
 #include "hugging_face.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -40,8 +42,13 @@ void read_common(HuggingFaceConfig& config) {
 
 namespace {
 
+/// The key that says the family: diffusers names a class.
+const char* type_key(const HuggingFaceConfig& config) {
+  return config.has("model_type") || !config.has("_class_name") ? "model_type" : "_class_name";
+}
+
 const Family* find_family(HuggingFaceConfig& config, const std::string& file, config::Diagnostics& diagnostics) {
-  const std::string type = config.text_or("model_type", "");
+  const std::string key = type_key(config), type = config.text_or(key, "");
   std::vector<std::string> types;
   for (const Family& family : families()) {
     for (const std::string& known : family.model_types) {
@@ -53,7 +60,7 @@ const Family* find_family(HuggingFaceConfig& config, const std::string& file, co
   if (type.empty()) {
     diagnostics.error({file, 1, 1}, "missing key \"model_type\", expected one of " + config::listed(types));
   } else {
-    diagnostics.error(config.where("model_type"), "\"model_type\": " + config::unknown("choice", type, types));
+    diagnostics.error(config.where(key), fmt::format("\"{}\": {}", key, config::unknown("choice", type, types)));
   }
   return nullptr;
 }
@@ -63,7 +70,7 @@ Model read_config(HuggingFaceConfig& config, const std::string& file, config::Di
   const Family* family = find_family(config, file, diagnostics);
   if (family == nullptr) return {};
   read_common(config);
-  const std::string type = config.text_or("model_type", ""), name = config.text_or("_name_or_path", "");
+  const std::string type = config.text_or(type_key(config), ""), name = config.text_or("_name_or_path", "");
   Model model = family->read(config);
   model.family = type;
   model.source = "Hugging Face configuration " + escaped(std::filesystem::path(file).filename().string());

@@ -17,7 +17,8 @@ class LayerKeys {
   void add_mixer() const {
     or_default(schema_.template choice<Mixer>(
                    "mixer", &T::mixer, mixer_choices(),
-                   "what mixes the tokens of a sequence: attention, or a state that is carried along it"),
+                   "what mixes the tokens of a sequence: attention, a state that is carried along it, or HSTU's "
+                   "pointwise attention"),
                "attention");
     count("state_size", &T::state_size, "other mixers: a head's state has head_dim x state_size elements", "1000000");
     count("state_groups", &T::state_groups,
@@ -28,6 +29,8 @@ class LayerKeys {
     count("step_rank", &T::step_rank, "mamba: elements of a token that the steps of all channels are made from",
           "1000000");
     flag("state_norms", &T::state_norms, "mamba: norms of those, and of what writes states and reads them");
+    count("time_buckets", &T::time_buckets,
+          "hstu: buckets of the time between two tokens, each of which adds a learnt bias to their score", "1000000");
     or_default(schema_.boolean("mlp", &T::mlp, "an MLP or experts behind the mixer"), "true");
   }
   void add_attention() const {
@@ -96,6 +99,11 @@ class LayerKeys {
     count("expert_groups", &T::expert_groups, "equal groups of experts, of which a token takes a few; 0: no groups",
           "1000000");
     count("groups_per_token", &T::groups_per_token, "as many of them", "1000000");
+  }
+
+  void add_diffusion() const {
+    flag("text_ends", &T::text_ends,
+         "diffusion: attention reads the text's tokens, of which nothing is made behind it");
   }
 
   void softcap(const char* key, double T::*member, const char* help) const {

@@ -42,6 +42,7 @@ config::Schema<LayerKind> make_kind_schema(bool is_whole) {
   keys.add_attention();
   keys.add_block();
   keys.add_mlp();
+  keys.add_diffusion();
   return s;
 }
 
@@ -158,8 +159,14 @@ std::string other_mixer(const Model& model) {
   return {};
 }
 
+std::string without_vocabulary(const Model& model) {
+  if (is_diffusion(model)) return "patches of images in the place of a vocabulary";
+  return model.vocabulary == 0 ? "no vocabulary" : "";
+}
+
 std::string beyond_plain(const Model& model) {
   if (has_vision(model)) return "a vision tower (model.vision.images = 0 leaves it out)";
+  if (std::string ends = without_vocabulary(model); !ends.empty()) return ends;
   if (model.prediction_depth > 0) return "modules that predict further ahead (prediction_depth)";
   if (layer_kinds(model) > 1) return "several kinds of layers";
   if (const std::string mixer = other_mixer(model); !mixer.empty()) return mixer;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diffusion_keys.hpp"
 #include "layer/mixer.hpp"
 #include "layer_keys.hpp"
 #include "model_fields.hpp"
@@ -237,7 +238,10 @@ double largest_layer(const Model& model) {
 
 void check_size(const Model& model, const Checker& checker) {
   const double h = static_cast<double>(model.hidden);
-  const double tables = 2.0 * h * static_cast<double>(model.vocabulary + model.max_positions + model.token_types);
+  const Diffusion& ends = model.diffusion;
+  const std::int64_t of_diffusion = ends.text_width + ends.pooled_width + ends.patch_numbers + ends.output_numbers;
+  const double tables =
+      2.0 * h * static_cast<double>(model.vocabulary + model.max_positions + model.token_types + of_diffusion);
   if (static_cast<double>(model.layers) * largest_layer(model) + tables > most_parameters) {
     checker.report("hidden", fmt::format("a model of more than 10^16 parameters ({} layers, hidden {}, {} experts)",
                                          model.layers, model.hidden, model.experts));
@@ -256,7 +260,10 @@ config::Schema<Model> make_schema() {
   keys.add_attention();
   keys.add_block();
   keys.add_mlp();
-  s.integer("vocabulary", &Model::vocabulary, "tokens of the vocabulary").at_least("1").at_most("100000000");
+  keys.add_diffusion();
+  s.integer("vocabulary", &Model::vocabulary, "tokens of the vocabulary; 0: none, as in [model.diffusion] or HSTU")
+      .at_least("0")
+      .at_most("100000000");
   s.integer("max_positions", &Model::max_positions,
             "rows of a learned position embedding; otherwise the longest sequence, 0: any")
       .at_least("0")
@@ -307,6 +314,7 @@ config::Schema<Model> make_schema() {
        "layers have one")
       .optional();
   s.table("vision", &Model::vision, vision_schema(), "a vision tower in front").optional();
+  s.table("diffusion", &Model::diffusion, diffusion_schema(), "patches of images, and a text beside them").optional();
   s.integer("extra_parameters", &Model::extra_parameters,
             "parameters that the other keys do not count, such as a pooler")
       .at_least("0")
@@ -358,7 +366,9 @@ void settle_model(Model& model, const FieldOrigins& origin, config::Diagnostics&
   if (model.prediction_depth > 0 && (!model.causal || model.masked_lm_head))
     checker.report("prediction_depth", fmt::format("{} in a model that does not predict the next token, allowed: 0",
                                                    model.prediction_depth));
-  settle_vision(model, [&](const std::string& field, const std::string& what) { checker.report(field, what); });
+  const auto report = [&](const std::string& field, const std::string& what) { checker.report(field, what); };
+  settle_vision(model, report);
+  settle_ends(model, report);
   if (model.position == PositionEmbedding::learned && model.max_positions == 0) {
     checker.report("max_positions", "0 is out of range where positions are learned, allowed: at least 1");
   }
@@ -384,7 +394,7 @@ Model read_model_file(const std::string& text, const std::string& file, config::
 
 std::vector<const config::SchemaBase*> schemas() {
   std::vector<const config::SchemaBase*> all = {&model_schema(), &layer_kind_schema(), &vision_schema(),
-                                                &graph_schema()};
+                                                &diffusion_schema(), &graph_schema()};
   for (const CostModelKind& kind : cost_model_kinds()) all.push_back(&kind.schema());
   for (const NetworkFamily& family : network_families()) all.push_back(&family.schema());
   return all;

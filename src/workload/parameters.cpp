@@ -1,4 +1,6 @@
 // Trainable parameters: of one tensor rank, and of the whole model.
+#include "diffusion.hpp"
+#include "layer/joint.hpp"
 #include "layer/mixer.hpp"
 #include "tessera/workload/vision.hpp"
 
@@ -27,6 +29,7 @@ void add_moe_parameters(const layer::Context& context, ParameterShare& share) {
 
 ParameterShare embedding_share(const Model& model, std::int64_t vocabulary_rows) {
   ParameterShare share;
+  if (is_diffusion(model)) share.replicated = diffusion_embedding_parameters(model);
   share.sharded = vocabulary_rows * model.hidden;
   if (model.position == PositionEmbedding::learned) share.replicated += model.max_positions * model.hidden;
   share.replicated += model.token_types * model.hidden;
@@ -34,9 +37,11 @@ ParameterShare embedding_share(const Model& model, std::int64_t vocabulary_rows)
   return share;
 }
 
-ParameterShare head_share(const Model& model, std::int64_t vocabulary_rows, bool own_weight) {
+/// `tensor`: ranks over which it is cut.
+ParameterShare head_share(const Model& model, std::int64_t tensor, std::int64_t vocabulary_rows, bool own_weight) {
   ParameterShare share;
-  if (own_weight) share.sharded = vocabulary_rows * model.hidden;
+  if (is_diffusion(model)) share = diffusion_head_parameters(model, tensor);
+  if (own_weight) share.sharded += vocabulary_rows * model.hidden;
   if (model.final_norm) share.replicated += norm_parameters(model);
   if (model.masked_lm_head) {
     share.replicated += model.hidden * model.hidden + model.hidden + norm_parameters(model);
@@ -76,7 +81,7 @@ std::int64_t tower_count(const Model& model) {
 /// Parameters of the model uncut; `active`: of its experts those that a token takes alone.
 std::int64_t count(const Model& model, bool active) {
   std::int64_t total = embedding_share(model, model.vocabulary).total() +
-                       head_share(model, model.vocabulary, !model.tied_embeddings).total() + model.extra_parameters;
+                       head_share(model, 1, model.vocabulary, !model.tied_embeddings).total() + model.extra_parameters;
   std::vector<std::int64_t> of_kind;
   for (std::uint32_t i = 0; i < layer_kinds(model); ++i) {
     LayerShape shape;
@@ -96,6 +101,7 @@ std::int64_t count(const Model& model, bool active) {
 
 ParameterShare layer_parameters(const Model& model, const LayerShape& shape) {
   const layer::Context context(model, shape);
+  if (is_diffusion(model)) return layer::joint_parameters(context);
   ParameterShare share;
   share.replicated = norms_of(context.layer) * norm_parameters(model);
   layer::mixer_kind(context.layer.mixer).add_parameters(context, share);
@@ -111,6 +117,7 @@ ParameterShare layer_parameters(const Model& model, const LayerShape& shape) {
 
 ParameterShare product_weights(const Model& model, const LayerShape& shape) {
   const layer::Context context(model, shape);
+  if (is_diffusion(model)) return layer::joint_products(context);
   const std::int64_t mlp = model.hidden * (context.layer.gated_mlp ? 3 : 2);  // for each column
   const LayerFields& layer = context.layer;
   ParameterShare share;
@@ -144,7 +151,7 @@ ParameterShare embedding_parameters(const Model& model, const LayerShape& shape)
 }
 
 ParameterShare head_parameters(const Model& model, const LayerShape& shape, bool own_weight) {
-  return head_share(model, padded_vocabulary(model, shape.tensor) / shape.tensor, own_weight);
+  return head_share(model, shape.tensor, padded_vocabulary(model, shape.tensor) / shape.tensor, own_weight);
 }
 
 std::int64_t parameter_count(const Model& model) { return count(model, false); }

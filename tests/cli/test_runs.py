@@ -32,6 +32,10 @@ class DeterminismOfExperiments(Determinism):
     def test_a_training_iteration_with_all_records(self):
         self.check("training.toml")
 
+    def test_two_streams_and_a_recommender_without_a_vocabulary(self):
+        self.check("two-streams.toml", on=SOME)
+        self.check("recommender.toml", on=SOME)
+
     def test_uneven_stages_on_a_part_of_a_machine_beside_overlap(self):
         self.check("uneven.toml")
 

@@ -112,8 +112,9 @@ TEST_CASE("Llama 3 8B as Hugging Face describes it") {
 
 TEST_CASE("an unknown model type names the choices") {
   const std::string all_types =
-      "bert, bloom, cohere, cohere2, deepseek_v2, deepseek_v3, falcon, gemma, gemma2, gemma3, gemma3_text, glm, glm4, "
-      "glm4_moe, gpt2, gpt_neox, gpt_oss, granite, jamba, llama, llama4, llama4_text, llava, llava_next, mamba, "
+      "SD3Transformer2DModel, bert, bloom, cohere, cohere2, deepseek_v2, deepseek_v3, falcon, gemma, gemma2, gemma3, "
+      "gemma3_text, glm, glm4, "
+      "glm4_moe, gpt2, gpt_neox, gpt_oss, granite, hstu, jamba, llama, llama4, llama4_text, llava, llava_next, mamba, "
       "mamba2, mistral, mixtral, "
       "olmo2, olmo3, opt, phi3, qwen2, qwen2_5_vl, qwen2_moe, qwen2_vl, qwen3, qwen3_moe, qwen3_next";
   CHECK(read("{\n  \"model_type\": \"t5\"\n}").errors ==

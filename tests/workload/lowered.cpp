@@ -83,7 +83,7 @@ std::int64_t layer_flops(const Graph& graph) {
 /// States in the place of attention, latent attention, sinks, and what else is refused.
 bool is_beyond_primitives(const Model& model) {
   const LayerFields& kind = layer_kind(model, 0);
-  return !has_attention(kind) || is_latent(kind) || kind.attention_sinks ||
+  return !has_attention(kind) || !without_vocabulary(model).empty() || is_latent(kind) || kind.attention_sinks ||
          kind.query_key_norm == QueryKeyNorm::unweighted;
 }
 

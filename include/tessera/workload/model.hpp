@@ -42,6 +42,7 @@ enum class Mixer {
   mamba,            ///< selective state spaces (Gu and Dao 2023, arXiv 2312.00752)
   mamba2,           ///< state-space duality (Dao and Gu 2024, arXiv 2405.21060)
   gated_delta_net,  ///< the gated delta rule (Yang et al. 2024, arXiv 2412.06464)
+  hstu,             ///< pointwise attention without a softmax, gated (Zhai et al. 2024, arXiv 2402.17152)
 };
 
 /// What layers have that may differ from layer to layer. Dimensions as in the model's own configuration; nothing is
@@ -58,6 +59,7 @@ struct LayerFields {
   std::int64_t scan_chunk = 0;    ///< other mixers: tokens within which products stand in the place of the recurrence
   std::int64_t step_rank = 0;     ///< Mamba: elements of a token that the steps of all channels are made from
   bool state_norms = false;       ///< Mamba: norms of those, and of what writes states and reads them
+  std::int64_t time_buckets = 0;  ///< HSTU: of the time between two tokens, each of which adds a bias to their score
   bool output_gate = false;     ///< attention's output is multiplied by a sigmoid of as many columns beside the queries
   bool mlp = true;              ///< an MLP or experts follow; false: the layer ends with its mixer
   std::int64_t value_dim = 0;   ///< size of a head of values; 0: head_dim, as of queries and keys
@@ -83,6 +85,7 @@ struct LayerFields {
   bool router_bias = false;            ///< a learnt bias on the router's logits
   std::int64_t expert_groups = 0;      ///< MoE: equal groups of experts of which a token takes a few; 0: no groups
   std::int64_t groups_per_token = 0;   ///< as many of them
+  bool text_ends = false;  ///< diffusion: the text's tokens are read by attention, and nothing is made of them
 };
 
 /// Size of a head of values.
@@ -141,6 +144,19 @@ struct Vision {
   bool frozen = false;                 ///< the tower is not trained: no gradients, no optimizer state, no backward pass
 };
 
+/// [model.diffusion]: a diffusion transformer, whose sequences are patches of a noisy image and tokens of a text. Both
+/// have weights of their own and meet in attention (MM-DiT: Esser et al. 2024, arXiv 2403.03206, section 4); norms are
+/// shifted and scaled, and outputs gated, by linear layers of a vector that a sample's timestep and pooled text make
+/// (adaLN: Peebles and Xie 2023, arXiv 2212.09748, section 3.2).
+struct Diffusion {
+  std::int64_t text_tokens = 0;     ///< of a sequence, behind its patches; 0: the model is another one
+  std::int64_t text_width = 0;      ///< elements of a token as text encoders make it
+  std::int64_t pooled_width = 0;    ///< elements of a text's pooled vector
+  std::int64_t time_width = 0;      ///< sines and cosines of the timestep
+  std::int64_t patch_numbers = 0;   ///< of a patch that goes in: channels x patch^2
+  std::int64_t output_numbers = 0;  ///< of a patch that comes out; in a file 0 stands for patch_numbers
+};
+
 /// One decoder (or encoder) stack. Its own LayerFields are those of all layers, or what kinds of layers have where they
 /// do not say otherwise.
 struct Model : LayerFields {
@@ -148,7 +164,7 @@ struct Model : LayerFields {
   std::string family;  ///< "gpt2", "opt", "bloom", "llama", "bert", "megatron", ...: for people, not computed with
   std::int64_t layers = 0;
   std::int64_t hidden = 0;         ///< h
-  std::int64_t vocabulary = 0;     ///< v
+  std::int64_t vocabulary = 0;     ///< v; 0: there is none, and activations come from elsewhere and go there
   std::int64_t max_positions = 0;  ///< rows of a learned position embedding; the longest sequence otherwise (0: any)
   PositionEmbedding position = PositionEmbedding::learned;
   Norm norm = Norm::layernorm;
@@ -175,6 +191,7 @@ struct Model : LayerFields {
                                              ///< until all layers have one; empty where layers are alike
   std::vector<std::uint32_t> kind_of_layer;  ///< which of layer_kinds each layer is; empty where layers are alike
   Vision vision;                             ///< without layers: none
+  Diffusion diffusion;                       ///< without text tokens: none
   std::int64_t extra_parameters = 0;         ///< what the fields above do not count (a pooler); stated in the file
   std::int64_t published_parameters = 0;     ///< what the source states; 0 when it states none
   std::string source;                        ///< paper or repository that the numbers come from
@@ -199,6 +216,10 @@ struct Model : LayerFields {
 [[nodiscard]] bool sums_norm_statistics(const LayerFields& kind);
 [[nodiscard]] bool has_projection_bias(const Model& model);
 [[nodiscard]] inline bool has_vision(const Model& model) { return model.vision.layers > 0; }
+[[nodiscard]] inline bool is_diffusion(const Model& model) { return model.diffusion.text_tokens > 0; }
+/// What stands at the ends of a model without a vocabulary, in words ("patches of images in the place of a
+/// vocabulary"); empty: it has one.
+[[nodiscard]] std::string without_vocabulary(const Model& model);
 /// Parameters of a norm for each element: its weight, and its bias where it has one.
 [[nodiscard]] std::int64_t norm_vectors(const Model& model);
 /// Norms of h elements in a layer.

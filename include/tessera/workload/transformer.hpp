@@ -382,7 +382,7 @@ struct OptimizerOperators {
 struct ForwardFlops {
   Int128 attention_core = 0;  ///< scores and context of all layers: what selective recomputation repeats
   Int128 layers = 0;          ///< all layers, attention_core included: what full recomputation repeats
-  Int128 logits = 0;
+  Int128 logits = 0;          ///< of a diffusion transformer what stands at its ends
   [[nodiscard]] Int128 total() const { return layers + logits; }
 };
 [[nodiscard]] ForwardFlops forward_flops(const Model& model, std::int64_t sequence, std::int64_t context, Phase phase);

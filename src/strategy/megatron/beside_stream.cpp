@@ -50,12 +50,15 @@ class BesideStream {
 
  private:
   [[nodiscard]] std::vector<LayerRun> runs(std::uint32_t chunk) const { return blocks_.runs({of_.stage, chunk, 0}); }
-  [[nodiscard]] bool has_head(std::uint32_t chunk) const { return blocks_.has_head({of_.stage, chunk, 0}); }
+  /// Without a vocabulary a head moves nothing.
+  [[nodiscard]] bool has_logits(std::uint32_t chunk) const {
+    return cut_.model->vocabulary > 0 && blocks_.has_head({of_.stage, chunk, 0});
+  }
 
   void count(std::uint32_t chunk) {
     for (const LayerRun& run : runs(chunk))
       for (const BesideWidths& widths : beside_widths(cut_, run.kind)) uses_[widths] += run.layers;
-    if (has_head(chunk)) ++uses_[head_widths(cut_)];
+    if (has_logits(chunk)) ++uses_[head_widths(cut_)];
     for (const BesideWidths& widths : of_predictions(chunk)) ++uses_[widths];
     has_vision_ = has_vision_ || has_vision(chunk);
   }
@@ -80,7 +83,7 @@ class BesideStream {
   /// The backward pass of a chunk, each layer of it `times` before the next one.
   program::BlockId pass(std::uint32_t chunk, std::uint32_t times) {
     program::BlockBuilder builder(program_, "pass");
-    if (has_head(chunk)) builder.call(once(head_widths(cut_)), times);
+    if (has_logits(chunk)) builder.call(once(head_widths(cut_)), times);
     for (const BesideWidths& widths : of_predictions(chunk)) builder.call(once(widths), times);
     const std::vector<LayerRun> layers = runs(chunk);
     for (auto run = layers.rbegin(); run != layers.rend(); ++run) {

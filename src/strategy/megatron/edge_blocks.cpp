@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "section_run.hpp"
 #include "sharding.hpp"
 
 namespace tessera::strategy::megatron {
@@ -14,7 +15,8 @@ program::BlockId embedding_forward(program::Program& program, const Cut& cut,
   Writer writer(program, cut, "embedding forward");
   begin_forward(writer, Unit::embedding);
   writer.run(embedding.lookup.forward, Activity::forward);
-  writer.tensor_collective(CollectiveKind::all_reduce, cut.model->hidden, "embedding all-reduce");
+  if (cut.model->vocabulary > 0)
+    writer.tensor_collective(CollectiveKind::all_reduce, cut.model->hidden, "embedding all-reduce");
   writer.run(embedding.combine.forward, Activity::forward);
   if (cut.training()) {
     writer.builder().allocate(MemoryCategory::activations, Bytes{embedding.lookup.kept() + embedding.combine.kept()});
@@ -28,7 +30,7 @@ program::BlockId embedding_backward(program::Program& program, const Cut& cut,
   Writer writer(program, cut, "embedding backward");
   if (is_beside) writer.beside_main();
   begin_backward(writer, Unit::embedding);
-  if (cut.uses_sequence_parallelism()) {
+  if (cut.uses_sequence_parallelism() && cut.model->vocabulary > 0) {
     // The cut along the sequence is made behind the embedding; its gradient is gathered before it.
     writer.tensor_collective(CollectiveKind::all_gather, cut.model->hidden, "embedding all-gather");
   }
@@ -48,7 +50,7 @@ std::int64_t kept(const workload::HeadOperators& head) {
 program::BlockId head_forward(program::Program& program, const Cut& cut, const workload::HeadOperators& head) {
   Writer writer(program, cut, "head forward");
   begin_forward(writer, Unit::head);
-  writer.run(head.norm.forward, Activity::forward);
+  run_forward(writer, head.norm, Activity::forward);
   if (!cut.training()) {
     // The last token of each sequence alone, which is on one tensor rank under sequence parallelism.
     const std::int64_t bytes = cut.element() * cut.options.micro_batch * cut.model->hidden;
@@ -61,7 +63,7 @@ program::BlockId head_forward(program::Program& program, const Cut& cut, const w
     return writer.builder().done();
   }
   column_forward(writer, head.logits, Activity::forward);
-  if (cut.workload->loss == workload::Loss::gathered) {
+  if (cut.workload->loss == workload::Loss::gathered && cut.model->vocabulary > 0) {
     const std::int64_t logits = cut.tokens() * workload::padded_vocabulary(*cut.model, cut.options.tensor);
     writer.collective(CollectiveKind::all_gather, tensor_group, cut.element() * logits, cut.element(),
                       Activity::tensor_communication, "logits all-gather");

@@ -20,6 +20,8 @@ class ProductChecker {
   void check_layers();
   void check_latent();
   void check_mixers();
+  void check_streams();
+  void check_ends();
 
  private:
   [[nodiscard]] bool has_gate() const {
@@ -168,6 +170,40 @@ void ProductChecker::check_mixers() {
   if (options_.whole_attention) error("attention", "{}, allowed: attention = \"cut\"", what);
 }
 
+/// Of layers whose tokens have weights of two kinds.
+void ProductChecker::check_streams() {
+  if (!is_diffusion(model_)) return;
+  const char* what = "the model's image and text have weights of their own ([model.diffusion])";
+  if (options_.context_parallel > 1) error("context_parallel", "{}, allowed: context_parallel = 1", what);
+  if (options_.tensor == 1) return;
+  if (cut_.is_two_dimensional()) error("tensor_rows", "{}, allowed: tensor_rows = 1", what);
+  if (cut_.uses_kernels()) error("sublayers", "{}, allowed: sublayers = \"operators\"", what);
+  if (cut_.uses_user_buffers()) error("user_buffers", "{}, allowed: user_buffers = false", what);
+  if (options_.whole_attention) error("attention", "{}, allowed: attention = \"cut\"", what);
+}
+
+/// Whether biases of scores stand in a table by the distance of two tokens.
+bool has_distances(const workload::Model& model) {
+  for (std::uint32_t kind = 0; kind < layer_kinds(model); ++kind)
+    if (layer_kind(model, kind).mixer == workload::Mixer::hstu) return true;
+  return false;
+}
+
+/// Of models that do not predict the next token.
+void ProductChecker::check_ends() {
+  const std::int64_t sequence = job_.workload.sequence, text = model_.diffusion.text_tokens;
+  const std::string ends = without_vocabulary(model_);
+  if (!ends.empty() && !cut_.training())
+    diagnostics_.error(table_.where(),
+                       fmt::format("model {} has {}, allowed: workload.phase = \"training\"", model_.name, ends));
+  else if (is_diffusion(model_) && sequence <= text)
+    throw KeyError("workload.sequence", fmt::format("{} tokens, of which {} are the text of model {}, allowed: more",
+                                                    sequence, text, model_.name));
+  if (has_distances(model_) && sequence > model_.max_positions)
+    throw KeyError("workload.sequence", fmt::format("{} tokens, and model {} has biases of distances up to {}",
+                                                    sequence, model_.name, model_.max_positions));
+}
+
 }  // namespace
 
 void check_products(const config::Table& table, const Job& job, const Cut& cut, config::Diagnostics& diagnostics) {
@@ -179,6 +215,8 @@ void check_products(const config::Table& table, const Job& job, const Cut& cut, 
   checker.check_layers();
   checker.check_latent();
   checker.check_mixers();
+  checker.check_streams();
+  checker.check_ends();
 }
 
 }  // namespace tessera::strategy::megatron

@@ -22,6 +22,7 @@ const std::vector<Family>& families() {
       {{"gpt_neox"}, read_gpt_neox},
       {{"gpt_oss"}, read_gpt_oss},
       {{"granite"}, read_granite},
+      {{"hstu"}, read_hstu},
       {{"jamba"}, read_jamba},
       {{"llama", "mistral"}, read_llama},
       {{"llama4"}, read_llama4},
@@ -42,6 +43,7 @@ const std::vector<Family>& families() {
       {{"qwen3"}, read_qwen3},
       {{"qwen3_moe"}, read_qwen3_moe},
       {{"qwen3_next"}, read_qwen3_next},
+      {{"SD3Transformer2DModel"}, read_sd3},
   };
   return all;
 }

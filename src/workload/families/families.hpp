@@ -23,6 +23,7 @@ namespace tessera::workload {
 [[nodiscard]] Model read_gpt_neox(HuggingFaceConfig& config);
 [[nodiscard]] Model read_gpt_oss(HuggingFaceConfig& config);
 [[nodiscard]] Model read_granite(HuggingFaceConfig& config);
+[[nodiscard]] Model read_hstu(HuggingFaceConfig& config);
 [[nodiscard]] Model read_jamba(HuggingFaceConfig& config);
 [[nodiscard]] Model read_llama(HuggingFaceConfig& config);
 [[nodiscard]] Model read_llama4(HuggingFaceConfig& config);
@@ -43,5 +44,6 @@ namespace tessera::workload {
 [[nodiscard]] Model read_qwen3(HuggingFaceConfig& config);
 [[nodiscard]] Model read_qwen3_moe(HuggingFaceConfig& config);
 [[nodiscard]] Model read_qwen3_next(HuggingFaceConfig& config);
+[[nodiscard]] Model read_sd3(HuggingFaceConfig& config);
 
 }  // namespace tessera::workload

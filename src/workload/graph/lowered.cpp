@@ -264,6 +264,8 @@ void refuse_beyond(const Model& model) {
     throw KeyError("model", fmt::format("{} has a vision tower, which is not told by primitive operators, allowed: "
                                         "model.vision.images = 0, which leaves it out",
                                         model.name));
+  if (const std::string ends = without_vocabulary(model); !ends.empty())
+    throw KeyError("model", fmt::format("{} has {}, which is not told by primitive operators", model.name, ends));
   if (model.prediction_depth > 0)
     throw KeyError("model", fmt::format("{} has modules that predict further ahead (prediction_depth), which are not "
                                         "told by primitive operators",

@@ -273,6 +273,8 @@ Graph transformer_graph(const Model& model, const LayerShape& shape) {
     throw KeyError("model", fmt::format("{} has a vision tower, which is not in its graph, allowed: "
                                         "model.vision.images = 0, which leaves it out",
                                         model.name));
+  if (const std::string ends = without_vocabulary(model); !ends.empty())
+    throw KeyError("model", fmt::format("{} has {}, which is not in its graph", model.name, ends));
   if (model.prediction_depth > 0 && shape.phase == Phase::training)
     throw KeyError("model",
                    fmt::format("{} has modules that predict further ahead (prediction_depth), which are not in "

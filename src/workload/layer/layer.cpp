@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "joint.hpp"
 #include "mixer.hpp"
 #include "tessera/base/error.hpp"
 
@@ -85,10 +86,8 @@ bool has_operations(const layer::Context& context, LayerSection section) {
   return has_attention(context.layer) || !is_mixer;
 }
 
-}  // namespace
-
-LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
-  const layer::Context context(model, shape);
+/// Of tokens that all have the same weights.
+LayerOperators single_layer(const layer::Context& context) {
   const layer::MixerKind& mixer = layer::mixer_kind(context.layer.mixer);
   LayerOperators result;
   result.attention_norm = layer::input_norm_section(context, "attention norm");
@@ -97,10 +96,18 @@ LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
   result.attention_core = mixer.core(context);
   result.projection = mixer.output(context);
   if (!is_parallel(context.layer)) {
-    const bool has_bias = has_attention(context.layer) && has_projection_bias(model);
+    const bool has_bias = has_attention(context.layer) && has_projection_bias(context.model);
     result.attention_residual = layer::residual_section(context, "attention", has_bias ? 1 : 0);
   }
   if (context.layer.mlp) add_mlp_part(context, result);
+  return result;
+}
+
+}  // namespace
+
+LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
+  const layer::Context context(model, shape);
+  LayerOperators result = is_diffusion(model) ? layer::joint_layer(context) : single_layer(context);
   for (std::size_t i = 0; i < layer_sections.size(); ++i)
     if (has_operations(context, layer_sections[i]))
       layer::add_operations(context, section_names[i], result.*layer_sections[i]);

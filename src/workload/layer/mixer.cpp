@@ -5,7 +5,8 @@
 namespace tessera::workload::layer {
 
 const std::vector<MixerKind>& mixer_kinds() {
-  static const std::vector<MixerKind> all = {attention_mixer(), mamba_mixer(), mamba2_mixer(), gated_delta_net_mixer()};
+  static const std::vector<MixerKind> all = {attention_mixer(), mamba_mixer(), mamba2_mixer(), gated_delta_net_mixer(),
+                                             hstu_mixer()};
   return all;
 }
 

@@ -33,6 +33,7 @@ struct MixerKind {
 [[nodiscard]] MixerKind mamba_mixer();
 [[nodiscard]] MixerKind mamba2_mixer();
 [[nodiscard]] MixerKind gated_delta_net_mixer();
+[[nodiscard]] MixerKind hstu_mixer();
 
 [[nodiscard]] const std::vector<MixerKind>& mixer_kinds();
 [[nodiscard]] const MixerKind& mixer_kind(Mixer mixer);
