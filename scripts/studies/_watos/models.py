@@ -1,0 +1,88 @@
+"""Figure 19: models that are no plain transformers, on the wafer beside Megatron's plans there."""
+
+from dataclasses import dataclass
+
+from _parts import Outcome, seconds, two
+from _runs import table
+
+from .cells import WAYS, bound_of, plan_of
+from .jobs import SEARCHED
+
+RIVALS = ("MG-wafer (a)", "MG-wafer (b)")
+BATCH = 64
+
+
+@dataclass(frozen=True)
+class Model:
+    name: str
+    file: str
+    sequence: int
+
+    def job(self, *settings):
+        return SEARCHED, (("model.include", self.file), ("model.max_positions", self.sequence), ("workload.sequence", self.sequence),
+                          ("strategy.micro_batch", 1), ("workload.global_batch", BATCH), *settings)
+
+
+MODELS = (Model("Mamba-2 (Codestral 7B)", "mamba-codestral-7b", 4096), Model("Qwen3-Next 80B", "qwen3-next-80b-a3b", 4096),
+          Model("Stable Diffusion 3.5 Large", "stable-diffusion-3.5-large", 4429), Model("HSTU, largest", "hstu-largest", 8192))
+
+
+def study(simulator):
+    jobs = {(way, model): model.job(*settings) for model in MODELS for way, settings in WAYS.items()}
+    found = dict(zip(jobs, simulator.searched(jobs.values())))
+    return Outcome(tables={"figure 19": times(found), "figure 19 plans": plans(found), "figure 19 work": work(found)}, summary=counts(found))
+
+
+def ratio(found, name, model):
+    """Time of a plan over that of the search; None: it does not fit."""
+    rival, ours = found[name, model], found["WATOS", model]
+    return seconds(rival) / seconds(ours) if rival and ours else None
+
+
+def times(found):
+    """Seconds; how much of its first-order bound the plan reaches, and rivals over the plan and over the bound."""
+    lines = []
+    for model in MODELS:
+        ours = found["WATOS", model]
+        text = lambda way: f"{seconds(found[way, model]):.4f}" if found[way, model] else "does not fit"
+        over = [f"{value:.3f}" if value else "" for name in RIVALS for value in [ratio(found, name, model)]]
+        most = [f"{seconds(found[name, model]) / bound_of(ours):.3f}" if ours and found[name, model] else "" for name in RIVALS]
+        parameters = f"{ours['parameters'] / 1e9:.3f}" if ours else ""
+        bound = (f"{bound_of(ours):.4f}", two(bound_of(ours) / seconds(ours))) if ours else ("", "")
+        lines.append((model.name, parameters, f"{model.sequence:,}", bound[0], text("WATOS"), bound[1], *[text(name) for name in RIVALS], *over, *most))
+    return table(("model", "parameters, billions", "tokens", "bound s", "WATOS s", "bound / WATOS", "(a) s", "(b) s", "(a) / WATOS", "(b) / WATOS", "(a) / bound", "(b) / bound"), lines)
+
+
+def origin_of(result):
+    return next(row["origin"] for row in result["tried"].to_dict("records") if row["accepted"])
+
+
+def plans(found):
+    """Cut and tile, and which step of the search or which rule the plan that was taken comes from."""
+    lines = [(model.name, *[plan_of(found[way, model]) if found[way, model] else "" for way in WAYS],
+              origin_of(found["WATOS", model]) if found["WATOS", model] else "") for model in MODELS]
+    return table(("model", *WAYS, "WATOS's comes from"), lines)
+
+
+def share(result, what):
+    return f"{100 * sum(result[f'mean_{one}_ps'] for one in what) / result['iteration_time_ps']:.1f}"
+
+
+def work(found):
+    """Where the time of a die goes, how full its memory is and how much of the peak is reached."""
+    lines = []
+    for model in MODELS:
+        for way in WAYS:
+            result = found[way, model]
+            if result:
+                memory = sum(peak for peak, _ in result["memory_of_stages"].values()) / len(result["memory_of_stages"]) / result["memory_capacity"]
+                lines.append((model.name, way, share(result, ("forward", "backward")), share(result, ("recomputation",)), share(result, ("tensor_communication",)),
+                              share(result, ("other_communication", "data_communication")), share(result, ("bubble", "waiting")), f"{100 * memory:.0f}", f"{100 * result['model_flops_utilisation']:.1f}", len(result["loans"])))
+    return table(("model", "plan", "forward, backward %", "again %", "tensor %", "data, other %", "bubble, waiting %", "memory full, mean %", "model FLOP of peak %", "loans"), lines)
+
+
+def counts(found):
+    gains = [value for model in MODELS for name in RIVALS for value in [ratio(found, name, model)] if value]
+    reached = [bound_of(found["WATOS", model]) / seconds(found["WATOS", model]) for model in MODELS if found["WATOS", model]]
+    return {"first_or_equal": f"{sum(value >= 1 for value in gains)}/{len(gains)}", "most_over_mg_wafer": f"{max(gains):.3f}",
+            "least_of_bound": two(min(reached)), "most_of_bound": two(max(reached))}
