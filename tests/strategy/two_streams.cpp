@@ -85,7 +85,7 @@ TEST_CASE("models without a vocabulary in stages, replicas and FSDP, again and i
        {"tensor = 2\npipeline = 2\ndata = 2", "tensor = 2\npipeline = 2\ndata = 2\nrecomputation = \"selective\"",
         "pipeline = 2\ndata = 4\nrecomputation = \"full\"", "tensor = 2\ndata = 4\ndata_sharding = \"parameters\"",
         "tensor = 2\npipeline = 4\ndata = 1\nschedule = \"zb-h1\"",
-        "tensor = 2\npipeline = 4\nschedule = \"dualpipe-v\"",
+        "tensor = 2\npipeline = 2\ninterleave = 2\nschedule = \"dualpipe-v\"",
         "tensor = 4\nsequence_parallel = true\npipeline = 2\ndistributed_optimizer = true",
         "tensor = 2\ndata = 4\nrecomputed_sections = [\"projection\", \"attention_residual\"]"}) {
     CAPTURE(keys);
