@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from _parts import Outcome, seconds, two
 from _runs import table
 
-from .cells import WAYS, bound_of, plan_of
+from . import cells
+from .cells import bound_of, plan_of
 from .jobs import SEARCHED
 
 RIVALS = ("MG-wafer (a)", "MG-wafer (b)")
+WAYS = {"WATOS": ()} | {name: cells.WAYS[name] for name in RIVALS}  # the whole search: there are four models
 BATCH = 64
 
 
@@ -53,15 +55,24 @@ def times(found):
     return table(("model", "parameters, billions", "tokens", "bound s", "WATOS s", "bound / WATOS", "(a) s", "(b) s", "(a) / WATOS", "(b) / WATOS", "(a) / bound", "(b) / bound"), lines)
 
 
-def origin_of(result):
-    return next(row["origin"] for row in result["tried"].to_dict("records") if row["accepted"])
+def taken(result):
+    """The row of the plan that was taken, and of its cut and tile what no plan beats to first order, in seconds."""
+    row = next(row for row in result["tried"].to_dict("records") if row["accepted"])
+    own = [one["iteration_ps"] * 1e-12 for one in result["bounds"] if row["candidate"] == one["candidate"] or row["candidate"].startswith(one["candidate"] + ", ")]
+    return row, max(own)
 
 
 def plans(found):
-    """Cut and tile, and which step of the search or which rule the plan that was taken comes from."""
-    lines = [(model.name, *[plan_of(found[way, model]) if found[way, model] else "" for way in WAYS],
-              origin_of(found["WATOS", model]) if found["WATOS", model] else "") for model in MODELS]
-    return table(("model", *WAYS, "WATOS's comes from"), lines)
+    """Cut and tile, and which step of the search or which rule the plan that was taken comes from; its own cut's bound, and how evenly whole
+    layers can be dealt out."""
+    lines = []
+    for model in MODELS:
+        ours = found["WATOS", model]
+        row, own = taken(ours)
+        layers = [stage["layers"] for stage in ours["stages"]]
+        lines.append((model.name, *[plan_of(found[way, model]) if found[way, model] else "" for way in WAYS], row["origin"], f"{own:.4f}", two(own / seconds(ours)),
+                      f"{min(layers)} to {max(layers)}", two(max(layers) * len(layers) / sum(layers))))
+    return table(("model", *WAYS, "WATOS's comes from", "its cut's bound s", "bound / WATOS", "layers of its stages", "most / mean"), lines)
 
 
 def share(result, what):
