@@ -77,6 +77,7 @@ class Faults(unittest.TestCase):
         rows = {("links", "50 %"): ([one, other], 0), ("devices", "50 %"): ([one], 2), ("links", "dead"): ([faults.Draw(4, 5, None, 2)], 1)}
         self.assertIn("| links | 50 % | -50.0 | +0.0 | +100.0 | +0.0 | +10.0 | +21.0 | +18 |", faults.gains(rows))
         self.assertIn("| links | dead | 1 | 1 | 2.00 | 4.00 | 0.50 | 5.00 |  |", faults.times(rows))
+        self.assertIn("50 % left, over the sound plan | +35 % | -1.5 % | no |", faults.said({"devices": "-1.5"})["found faults"])
         self.assertEqual(faults.summary(rows), {"gain_links_pct": "0.0", "gain_dies_pct": "100.0", "losses": 1})
 
 
@@ -98,11 +99,15 @@ class Strategies(unittest.TestCase):
         best = {(size, way): result(time[way] + abs(size - 8) / 100) if way in time else None for size in strategies.SIZES for way in strategies.WAYS}
         for size in (2, 7):
             best[size, strategies.SQUARE] = None
-        self.assertEqual(strategies.summary(best)["last_2d"], "4_of_4")
-        self.assertEqual(strategies.summary(best)["best_tp"], "bidirectional-ring:8,synthesised:8,2D:8")
+        self.assertEqual(strategies.last(best), (4, 4))
+        self.assertEqual(strategies.leads(best), {strategies.RING: 8, strategies.SYNTHESISED: 8, strategies.SQUARE: 8})
+        text = strategies.said(best)["found strategies"]
+        self.assertIn("| 2D TP is the worst | all | 4 of 4 | yes |", text)
+        self.assertIn("| unmoved | bidirectional-ring 8, synthesised 8, 2D TP 8 | yes |", text)
+        self.assertIn("| all | 0 of 2 | no |", text)
         self.assertIn("| 8 | 10.00 (0.10) |  | 11.00 (0.09) | 12.00 (0.08) | 1.00 |", strategies.times(best))
         best[16, strategies.SYNTHESISED] = result(13)
-        self.assertEqual(strategies.summary(best)["last_2d"], "3_of_4")
+        self.assertEqual(strategies.last(best), (3, 4))
 
     def test_odd_groups_alone_take_ring_bi_odd(self):
         sizes = [size for size, way, _ in strategies.all_jobs() if way == strategies.ODD]

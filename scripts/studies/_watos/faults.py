@@ -8,6 +8,7 @@ from _parts import Outcome, geomean, seconds, two
 from _runs import table
 
 from .cells import bound_of
+from .found import found
 from .jobs import SEARCHED
 from .planned import settings_of
 
@@ -49,7 +50,9 @@ def study(simulator):
             for severity, draws in SEVERITIES.items():
                 rows[among, severity] = drawn(lambda settings: wafers.draw(settings), among, severity, draws)
                 print(f"{NAMES[among]} {severity}: {len(rows[among, severity][0])} draws", flush=True)
-    return Outcome(tables={"figure 22": times(rows), "figure 22 gains": gains(rows)}, summary=summary(rows))
+    outcome = Outcome(tables={"figure 22": times(rows), "figure 22 gains": gains(rows)}, summary=summary(rows))
+    outcome.tables |= said({among: outcome.summary[f"gain_{NAMES[among]}_pct"] for among in HOW})
+    return outcome
 
 
 class Wafers:
@@ -128,3 +131,9 @@ def spread(percents):
 def summary(rows):
     stated = {f"gain_{NAMES[among]}_pct": f"{mean_of([one.gain for one in rows[among, STATED][0]]):.1f}" for among in HOW}
     return stated | {"losses": sum(one.gain < 0 for own, _ in rows.values() for one in own)}
+
+
+def said(gains_stated):
+    """The paper's figures beside ours, in % by what is faulty."""
+    return found("faults", [(f"throughput at 20 % of {NAMES[among]}, {STATED} left, over the sound plan", f"{PAPER[among]:+d} %", f"{float(gain):+.1f} %", float(gain) > 0)
+                            for among, gain in gains_stated.items()])

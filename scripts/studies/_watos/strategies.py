@@ -7,6 +7,8 @@ from _parts import Outcome, seconds, two
 from _runs import table
 
 from .cells import bound_of, plan_of
+from .found import found as found_of
+from .found import share
 from .jobs import SEARCHED
 from .planned import at_places, settings_of
 
@@ -24,7 +26,8 @@ def study(simulator):
     jobs = all_jobs()
     found = dict(zip(jobs, simulator.searched(jobs.values())))
     best = {(size, way): fastest([result for (of, by, _), result in found.items() if (of, by) == (size, way)]) for size in SIZES for way in WAYS}
-    return Outcome(tables={"figure 21 cuts": times(best), "figure 21 plans": plans(best), "figure 21 sevens": of_seven(simulator)}, summary=summary(best))
+    return Outcome(tables={"figure 21 cuts": times(best), "figure 21 plans": plans(best), "figure 21 sevens": of_seven(simulator), **said(best)},
+                   summary={"last_2d": share(*last(best)).replace(" ", "_"), "best_tp": ",".join(f"{way.split()[0]}:{size}" for way, size in leads(best).items())})
 
 
 def all_jobs():
@@ -86,9 +89,25 @@ def sevens():
     return [[y * COLUMNS + x for x, y in place] for place in places]
 
 
-def summary(best):
-    """Of how many sizes 2D TP is the slowest, and which size leads by each way."""
+def last(best):
+    """Of how many sizes 2D TP is the slowest, and of how many that have it."""
     sizes = [size for size in SIZES if best[size, SQUARE]]
-    last = sum(all(seconds(best[size, way]) < seconds(best[size, SQUARE]) for way in WAYS[:-1] if best[size, way]) for size in sizes)
-    leads = {way: min((size for size in SIZES if best[size, way]), key=lambda size: seconds(best[size, way]), default="-") for way in WAYS if way != ODD}
-    return {"last_2d": f"{last}_of_{len(sizes)}", "best_tp": ",".join(f"{way.split()[0]}:{size}" for way, size in leads.items())}
+    return sum(all(seconds(best[size, way]) < seconds(best[size, SQUARE]) for way in WAYS[:-1] if best[size, way]) for size in sizes), len(sizes)
+
+
+def leads(best):
+    """The size that is the fastest, by way. RingBiOdd serves one size alone."""
+    fitting = {way: [size for size in SIZES if best[size, way]] for way in WAYS if way != ODD}
+    return {way: min(sizes, key=lambda size: seconds(best[size, way])) for way, sizes in fitting.items() if sizes}
+
+
+def said(best):
+    """The paper's sentences beside what came out."""
+    by_way, (slowest, sizes) = leads(best), last(best)
+    unmoved = all(size == by_way[RING] for size in by_way.values())
+    larger = [size for size in SIZES if size > by_way[RING]]
+    wins = sum(seconds(best[size, SYNTHESISED]) < seconds(best[size, RING]) for size in larger)
+    return found_of("strategies", [
+        ("2D TP is the worst", "all", share(slowest, sizes), slowest == sizes),
+        ("no way moves the best TP", "unmoved", ", ".join(f"{way} {size}" for way, size in by_way.items()), unmoved),
+        ("TACOS before rings at TP above the best", "all", share(wins, len(larger)), wins == len(larger))])
