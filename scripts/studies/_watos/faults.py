@@ -135,5 +135,5 @@ def summary(rows):
 
 def said(gains_stated):
     """The paper's figures beside ours, in % by what is faulty."""
-    return found("faults", [(f"throughput at 20 % of {NAMES[among]}, {STATED} left, over the sound plan", f"{PAPER[among]:+d} %", f"{float(gain):+.1f} %", float(gain) > 0)
+    return found("faults", [(f"a plan that knows of faults is ahead, 20 % of {NAMES[among]}, {STATED} left", f"{PAPER[among]:+d} %", f"{float(gain):+.1f} %", float(gain) > 0)
                             for among, gain in gains_stated.items()])
