@@ -6,6 +6,7 @@ from . import style
 from .bars import Chart, handles
 
 MAPS = ("computing, % of the time", "memory at its peak, %", "links sending, % of the time")
+DIES = {"small square": ("#0072B2", "s"), "small rectangle": ("#E69F00", "^"), "large square": ("#009E73", "o"), "large rectangle": ("#CC79A7", "v")}
 COLOURS = ("#B0B0B0", "#E69F00", "#56B4E9", "#0072B2", "#009E73")
 
 
@@ -61,3 +62,26 @@ def _bars(axes, rows, title):
     axes.set_title(title, loc="right", fontsize=10)
     axes.legend(handles=handles(looks, {name: name for name in names}), loc="lower left", bbox_to_anchor=(0, 1.0), ncol=len(names), borderaxespad=0.2)
     return looks
+
+
+def figure_25(points):
+    """Throughput over capacity, (TB, tokens a second) by class: what is up and to the right has more of the objective, their product."""
+    if not any(points.values()):
+        return None
+    figure, axes = pyplot.subplots(figsize=(6, 3.8), layout="constrained")
+    style.title(figure, "Figure 25: dies of 200 to 600 mm2: throughput and capacity")
+    for name, own in points.items():
+        colour, marker = DIES[name]
+        axes.scatter([x for x, _ in own], [y / 1e3 for _, y in own], s=28, color=colour, marker=marker, label=name)
+    most = max(x * y for own in points.values() for x, y in own)
+    low, high = axes.get_xlim()
+    along = [low + (high - low) * step / 50 for step in range(51)]
+    bottom, top = axes.get_ylim()
+    for share in (0.6, 0.8, 1.0):
+        axes.plot(along, [share * most / x / 1e3 for x in along], color="#B0B0B0", linewidth=0.8, zorder=0)
+    axes.set_xlim(low, high)
+    axes.set_ylim(bottom, top)
+    axes.set_xlabel("DRAM of the wafer in TB; grey: equal products, 0.6, 0.8 and 1 of the most")
+    axes.set_ylabel("1,000 tokens a second")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncol=4, columnspacing=1, handletextpad=0.2, fontsize=style.points(8))
+    return figure

@@ -85,6 +85,7 @@ class Orderings(unittest.TestCase):
         other = {name: run(8.0) for name in works.READ} | {"WATOS": run(8.0), "topologies": {}}
         self.assertEqual(works.counts({"a": own, "b": other}), {"cells": 2, "watos_first": 1, "watos_first_or_equal": 2, "timeloop_last": 1, "calculon_over_dfmodel": 1, "calculon_equals_dfmodel": 1,
                                                                 "least_of_bound": "0.62", "most_of_bound": "0.83"})
+        self.assertEqual([claim[2:] for claim in works.sentences(works.counts({"a": own, "b": other}))], [("1 of 2", False)] * 3)
         table = works.per_cell({CELL: own}, lambda run, of: f"{run.seconds / of['WATOS'].seconds:.2f}")
         self.assertIn("| work | GPT-175B, 4,096 x 2, 64 |", table)
         self.assertIn("| Timeloop | does not fit |", table)

@@ -1,6 +1,6 @@
 """Figure 20: seven earlier works that explore designs, each our search with what section VI-A and table I of the paper leave it."""
 
-from _parts import Outcome, two
+from _parts import Outcome, share, two
 from _runs import table
 
 from . import works_plans
@@ -51,7 +51,12 @@ def outcome_of(runs, served):
                            "figure 20 plans": per_cell(runs, lambda run, own: run.plan),
                            "figure 20 shares": per_cell(runs, lambda run, own: ", ".join(f"{share:.1f}" for share in run.shares)),
                            "figure 20 topologies": topologies(runs), "figure 20 generation": generation(served)},
-                   summary=counts(runs))
+                   summary=counts(runs), claims=sentences(counts(runs)))
+
+
+def sentences(held):
+    of = {f"figure 20: {FIRST} is first": "watos_first", f"figure 20: {LAST} is last": "timeloop_last", f"figure 20: {MORE} is faster than {LESS}": "calculon_over_dfmodel"}
+    return [(sentence, "all", share(held[key], held["cells"]), held[key] == held["cells"]) for sentence, key in of.items()]
 
 
 def per_cell(runs, text):
