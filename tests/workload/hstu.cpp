@@ -58,6 +58,9 @@ TEST_CASE("an HSTU layer keeps 14 B of an element as Zhai et al. 2024 count them
   CHECK(bytes(forward) == Sizes{2 * 3 * 160 + 4 * 23 + 80, 2 * 160});
   // Those and the gradient of what they make; gradients of the three, and of the biases.
   CHECK(bytes(layer.attention_core.input_gradient[2]) == Sizes{2 * 4 * 160 + 4 * 23 + 80, 2 * 3 * 160 + 4 * 23});
+  // Selective recomputation frees attention's output, and keeps what the projection would make of it.
+  CHECK(activation_bytes(layer, Recomputation::selective) == 14 * 10 * 16);
+  CHECK(activation_bytes(layer, Recomputation::full) == 2 * 10 * 16);
   // A projection that runs again has what it reads.
   CHECK(layer.projection.kept_to_run_again() == 2 * 160);
 }

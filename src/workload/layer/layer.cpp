@@ -149,6 +149,10 @@ std::array<std::int64_t, LayerOperators::section_count> kept_bytes(const LayerOp
     const bool has_qkv_its_input = sections[i]->shares_input && recomputed.again[place_of(&LayerOperators::qkv)];
     if (is_again && is_input_kept) kept[i] = has_qkv_its_input ? 0 : sections[i]->kept_to_run_again();
     if (!is_again) kept[i] = (is_input_kept ? sections[i]->kept_input : 0) + sections[i]->kept_inside;
+    // An input that is made again of the inside of the section before is kept where that is not.
+    const bool is_made_again = sections[i]->kept_input == 0 && sections[i]->input_to_run_again > 0;
+    if (!is_again && is_before_again && !recomputed.drops_outputs && is_made_again)
+      kept[i] += sections[i]->input_to_run_again;
     is_before_again = is_again;
   }
   return kept;
