@@ -79,11 +79,13 @@ class Simulator:
     def searched(self, jobs, ranks=1):
         """Results of jobs whose strategy searches, with the tables of their searches, in their order: `tessera run` of as many at once as
         there are ranks for. `ranks`: of each. None where no plan fits."""
-        jobs = {key_of(*job): job for job in jobs}
-        fresh = [key for key in jobs if key not in self.found]
+        jobs = list(jobs)
+        keys = [key_of(*job) for job in jobs]
+        of_key = dict(zip(keys, jobs))
+        fresh = [key for key in of_key if key not in self.found]
         with ThreadPoolExecutor(max(1, RANKS // ranks)) as pool:
-            self.found |= zip(fresh, pool.map(lambda key: self._run(*jobs[key], ranks, "--cache", self.evaluations.name), fresh))
-        return [self.found[key] for key in jobs]
+            self.found |= zip(fresh, pool.map(lambda key: self._run(*of_key[key], ranks, "--cache", self.evaluations.name), fresh))
+        return [self.found[key] for key in keys]
 
     def under(self, costs, experiment, settings=(), ranks=RANKS):
         """The result of a plan that is found with the last settings and carried out with `costs` in their place."""

@@ -37,6 +37,19 @@ class Jobs(unittest.TestCase):
         simulator.tessera = "no-such-program"
         self.assertEqual(simulator.many([(RING, bandwidth("100 GB/s")), (RING, bandwidth("10 GB/s"))]), [fast, slow])
 
+    def test_a_search_that_is_asked_for_twice_is_carried_out_once_and_answered_twice(self):
+        class Counted(Simulator):
+            runs = 0
+
+            def _run(self, experiment, settings, *rest):
+                self.runs += 1
+                return dict(settings)["strategy.tensor"]
+
+        simulator = Counted(TESSERA, 1)
+        job = lambda tensor: (RING, (("strategy.tensor", tensor),))
+        self.assertEqual(simulator.searched([job(2), job(4), job(2)]), [2, 4, 2])
+        self.assertEqual((simulator.searched([job(4)]), simulator.runs), ([4], 2))
+
     def test_what_does_not_fit_is_none_to_attempts_and_ends_whoever_needs_it(self):
         simulator = Simulator(TESSERA, 1)
         jobs = [("megatron/22b-full.toml", (("machine.device.memory_capacity", "10 GB"), ("workload.global_batch", 4))), (RING, ())]

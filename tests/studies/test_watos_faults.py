@@ -8,6 +8,7 @@ import tomllib
 import unittest
 
 import pandas
+from _parts import Outcome, claims_of
 from _watos import faults, fused, strategies
 from _watos.planned import at_places, settings_of
 
@@ -77,7 +78,7 @@ class Faults(unittest.TestCase):
         rows = {("links", "50 %"): ([one, other], 0), ("devices", "50 %"): ([one], 2), ("links", "dead"): ([faults.Draw(4, 5, None, 2)], 1)}
         self.assertIn("| links | 50 % | -50.0 | +0.0 | +100.0 | +0.0 | +10.0 | +21.0 | +18 |", faults.gains(rows))
         self.assertIn("| links | dead | 1 | 1 | 2.00 | 4.00 | 0.50 | 5.00 |  |", faults.times(rows))
-        self.assertIn("is ahead, 20 % of dies, 50 % left | +35 % | -1.5 % | no |", faults.said({"devices": "-1.5"})["found faults"])
+        self.assertEqual(faults.claims({"devices": "-1.5"})[0][1:], ("+35 %", "-1.5 %", False))
         self.assertEqual(faults.summary(rows), {"gain_links_pct": "0.0", "gain_dies_pct": "100.0", "losses": 1})
 
 
@@ -101,7 +102,7 @@ class Strategies(unittest.TestCase):
             best[size, strategies.SQUARE] = None
         self.assertEqual(strategies.last(best), (4, 4))
         self.assertEqual(strategies.leads(best), {strategies.RING: 8, strategies.SYNTHESISED: 8, strategies.SQUARE: 8})
-        text = strategies.said(best)["found strategies"]
+        text = claims_of(Outcome(claims=strategies.claims(best)))
         self.assertIn("| 2D TP is the worst | all | 4 of 4 | yes |", text)
         self.assertIn("| unmoved | bidirectional-ring 8, synthesised 8, 2D TP 8 | yes |", text)
         self.assertIn("| all | 0 of 2 | no |", text)

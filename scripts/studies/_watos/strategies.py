@@ -3,12 +3,10 @@
 import pathlib
 import tempfile
 
-from _parts import Outcome, seconds, two
+from _parts import Outcome, seconds, share, two
 from _runs import table
 
 from .cells import bound_of, plan_of
-from .found import found as found_of
-from .found import share
 from .jobs import SEARCHED
 from .planned import at_places, settings_of
 
@@ -26,7 +24,7 @@ def study(simulator):
     jobs = all_jobs()
     found = dict(zip(jobs, simulator.searched(jobs.values())))
     best = {(size, way): fastest([result for (of, by, _), result in found.items() if (of, by) == (size, way)]) for size in SIZES for way in WAYS}
-    return Outcome(tables={"figure 21 cuts": times(best), "figure 21 plans": plans(best), "figure 21 sevens": of_seven(simulator), **said(best)},
+    return Outcome(tables={"figure 21 cuts": times(best), "figure 21 plans": plans(best), "figure 21 sevens": of_seven(simulator)}, claims=claims(best),
                    summary={"last_2d": share(*last(best)).replace(" ", "_"), "best_tp": ",".join(f"{way.split()[0]}:{size}" for way, size in leads(best).items())})
 
 
@@ -101,13 +99,13 @@ def leads(best):
     return {way: min(sizes, key=lambda size: seconds(best[size, way])) for way, sizes in fitting.items() if sizes}
 
 
-def said(best):
+def claims(best):
     """The paper's sentences beside what came out."""
     by_way, (slowest, sizes) = leads(best), last(best)
     unmoved = all(size == by_way[RING] for size in by_way.values())
     larger = [size for size in SIZES if size > by_way[RING]]
     wins = sum(seconds(best[size, SYNTHESISED]) < seconds(best[size, RING]) for size in larger)
-    return found_of("strategies", [
+    return [
         ("2D TP is the worst", "all", share(slowest, sizes), slowest == sizes),
         ("no way moves the best TP", "unmoved", ", ".join(f"{way} {size}" for way, size in by_way.items()), unmoved),
-        ("TACOS before rings at TP above the best", "all", share(wins, len(larger)), wins == len(larger))])
+        ("TACOS before rings at TP above the best", "all", share(wins, len(larger)), wins == len(larger))]

@@ -1,9 +1,8 @@
 """Section VI-E with figure 23: the search on meshes around a switch, and on a wafer whose DRAM is stacked on its dies."""
 
-from _parts import Outcome
+from _parts import Outcome, share
 
 from . import systems_stacked, systems_switch
-from .found import found, share
 
 STUDIES = (systems_switch.study, systems_stacked.study)
 SENTENCES = {  # of the paper, all of which it says without exception, and which counts of the summary have it
@@ -18,12 +17,12 @@ def study(simulator):
     whole = Outcome()
     for one in STUDIES:
         whole.add(one(simulator))
-    whole.tables |= found("systems", sentences(whole.summary, SENTENCES))
+    whole.claims = sentences(whole.summary, SENTENCES)
     return whole
 
 
 def sentences(summary, keys_by_sentence):
-    """Lines of found(): how many of all comparisons, of the counts that the summary has, come out as the paper says."""
+    """Claims: how many of all comparisons, of the counts that the summary has, come out as the paper says."""
     lines = []
     for sentence, keys in keys_by_sentence.items():
         of, all_of = (sum(counts) for counts in zip(*[map(int, summary[key].split("/")) for key in keys]))

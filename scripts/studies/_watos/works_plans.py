@@ -5,7 +5,7 @@ import tomllib
 from dataclasses import dataclass, replace
 
 from _parts import seconds
-from _runs import ROOT, key_of
+from _runs import ROOT
 
 from . import access, tiles
 from .analytic import model_of
@@ -70,9 +70,7 @@ def at(cell, place, *settings):
 
 def searched(simulator, jobs):
     """Results of jobs by key. Two works may ask for the same one."""
-    each = {key_of(*job): job for job in jobs.values()}
-    found = dict(zip(each, simulator.searched(each.values())))
-    return {key: found[key_of(*job)] for key, job in jobs.items()}
+    return dict(zip(jobs, simulator.searched(jobs.values())))
 
 
 def served(simulator, cell):
