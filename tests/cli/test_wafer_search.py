@@ -86,6 +86,16 @@ class WaferSearch(CliTest):
         self.assertRegex(said, r"die \(1,1\) +slow +0\.(7|6999)")
         self.assertEqual(said.count("die ("), 1)
 
+    def test_a_die_that_is_too_slow_is_left_out(self):
+        """At a tenth of its speed it would hold up its group; eleven dies are left."""
+        self.simulate(EXPERIMENT, "out.h5", "--set", 'machine.fault=[{die=[1,1],speed="10 %"}]')
+        taken = [line for line in self.tessera("show", "out.h5", "--table", "search").stdout.splitlines() if "1 slow die left out" in line]
+        self.assertTrue(taken)
+        placed = self.tessera("show", "out.h5", "--table", "placement").stdout
+        places = re.findall(r"(?m)^ *\d+ +\d+ +\d+ +\d+ +\d+ +(\d+) +(\d+) *$", placed)
+        self.assertTrue(places, placed)
+        self.assertNotIn(("1", "1"), places)
+
     def test_what_is_wrong_takes_one_line(self):
         refused = [
             (("--set", "machine.device.memory_capacity=8 MB"), 3, r"none of \d+ cuts fits into memory; the nearest, TP \d+, PP \d+.*: .* of 8.00 MB"),

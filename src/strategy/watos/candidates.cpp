@@ -240,6 +240,13 @@ Verdict state_too_large(const PipelineProfile& profile, const Job& job) {
   return {};
 }
 
+std::string Candidate::text() const {
+  std::string found = text_of(cut);
+  if (!tile.empty()) found += ", " + tile;
+  if (left_out > 0) found += fmt::format(", {} slow die{} left out", left_out, left_out == 1 ? "" : "s");
+  return found;
+}
+
 std::vector<Candidate> all_candidates(const Question& question, Pricing& pricing) {
   Lister lister(question, pricing);
   for (const Cut& cut : all_cuts(question)) {

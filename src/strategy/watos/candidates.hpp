@@ -16,6 +16,7 @@ namespace tessera::strategy::watos {
 struct Candidate {
   Cut cut;
   std::string tile;
+  std::int64_t left_out = 0;  ///< slow dies on which nothing stands, as if they were dead
   std::string pruned;        ///< why it is out; empty: it is not, and the rest is known
   std::int64_t missing = 0;  ///< B of a die, where memory is why; 0: something else
   NamedProblem plain;        ///< layers as the other strategy deals them out, stages along rows
@@ -24,7 +25,8 @@ struct Candidate {
   Solution best;                                  ///< of the last step before the genetic search
   Time predicted = 0;                             ///< ps of an iteration, along a serpentine
   FirstOrder least;                               ///< what no plan of the cut beats to first order
-  [[nodiscard]] std::string text() const { return text_of(cut) + (tile.empty() ? "" : ", " + tile); }
+  /// "TP 8, PP 5, 2x4, 11 slow dies left out"
+  [[nodiscard]] std::string text() const;
 };
 
 /// What all candidates are made from; all of it outlives them.

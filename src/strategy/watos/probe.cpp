@@ -1,6 +1,7 @@
 #include "probe.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "tessera/base/error.hpp"
@@ -174,6 +175,29 @@ const char* name_of(Condition state) {
 
 Condition condition_of(double share) {
   return share <= 0 ? Condition::dead : share < sound_from ? Condition::slow : Condition::sound;
+}
+
+namespace {
+
+/// A share to a tenth, upwards: a die that is a little slower than another one is as slow as that.
+double tenths_of(double share) { return std::ceil(share * 10 - 0.01) / 10; }
+
+}  // namespace
+
+std::vector<double> slow_shares(const Health& health) {
+  std::vector<double> found;
+  for (const double share : health.dies)
+    if (condition_of(share) == Condition::slow) found.push_back(tenths_of(share));
+  std::ranges::sort(found, std::greater<>());
+  found.erase(std::ranges::unique(found).begin(), found.end());
+  return found;
+}
+
+Health without_slow(const Health& health, double share) {
+  Health left = health;
+  for (double& die : left.dies)
+    if (condition_of(die) == Condition::slow && tenths_of(die) <= share) die = 0;
+  return left;
 }
 
 std::int64_t Health::alive() const {

@@ -36,6 +36,11 @@ struct Health {
 };
 [[nodiscard]] Condition condition_of(double share);
 
+/// Shares, to a tenth and the largest first, at which dies are slow: what may be left out.
+[[nodiscard]] std::vector<double> slow_shares(const Health& health);
+/// The same wafer with dies of that share or less counted as dead. Messages still pass through them.
+[[nodiscard]] Health without_slow(const Health& health, double share);
+
 /// On this rank alone. Dies run a product, and neighbours on the grid send each other a message over the link between
 /// them, in one direction after another.
 [[nodiscard]] Health probed(const Job& job);

@@ -28,9 +28,9 @@ struct Uniform {
   std::string set;
 };
 
-/// Whether Megatron could cut a candidate so: in one dimension, and it has been profiled.
+/// Whether Megatron could cut a candidate so: in one dimension, on all live dies, and it has been profiled.
 bool is_megatron(const Candidate& one) {
-  return !one.plain.problem.stages.empty() && one.cut.carrier != Carrier::both_sides;
+  return one.left_out == 0 && !one.plain.problem.stages.empty() && one.cut.carrier != Carrier::both_sides;
 }
 
 /// Of one candidate, along both serpentines, with the least recomputation that fits.

@@ -42,6 +42,7 @@ class Search {
   Searched run() {
     together(comm(), [&] {
       candidates_ = all_candidates(question_, pricing_);
+      for (const double share : slow_shares(question_.health)) leave_out(share);
       for (Candidate& one : candidates_) {
         question_.job.evaluations.go_on();
         if (one.pruned.empty()) begin(one);
@@ -61,6 +62,18 @@ class Search {
 
  private:
   [[nodiscard]] Communicator& comm() const { return question_.job.evaluations.comm(); }
+
+  /// A group is as slow as its slowest die, so that a wafer without these may be faster: cuts of it stand beside the
+  /// others.
+  void leave_out(double share) {
+    const Health left = without_slow(question_.health, share);
+    const Question fewer{question_.cut, question_.table, question_.options, question_.job, left};
+    for (Candidate& one : all_candidates(fewer, pricing_)) {
+      if (!one.pruned.empty()) continue;
+      one.left_out = question_.health.alive() - left.alive();
+      candidates_.push_back(std::move(one));
+    }
+  }
 
   /// Where stages stand along a serpentine.
   void begin(Candidate& one) const {
