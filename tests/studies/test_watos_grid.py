@@ -3,7 +3,7 @@
 import unittest
 
 import pandas
-from _watos import analytic, configurations, far, overall
+from _watos import analytic, configurations, far, models, overall
 from _watos.cells import LARGEST, MODELS, cells
 
 PS = 10**12
@@ -90,6 +90,16 @@ class Overall(unittest.TestCase):
         self.assertFalse(lines["time of streamed weights over ours"][2])
         self.assertEqual(lines["ours is the first or equal against MG-wafer"][1:], ("15 of 15", True))
         self.assertEqual(lines["recomputation, of MG-wafer's"][1:], ("50 to 50 %; within it 15 of 15", True))
+
+
+class Models(unittest.TestCase):
+    def test_a_gain_of_half_a_percent_is_none_and_a_rival_without_room_does_not_count(self):
+        found = {("WATOS", model): result(1.0, 0.9) | {"parameters": 7e9} for model in models.MODELS}
+        found |= {("MG-wafer (a)", model): result(1.2) for model in models.MODELS} | {("MG-wafer (b)", model): result(1.004) for model in models.MODELS}
+        found["MG-wafer (b)", models.MODELS[0]] = None
+        ((_, _, said, holds),) = models.claims(found)
+        self.assertEqual((said, holds), ("over MG-wafer (a) 1.20 to 1.20; over MG-wafer (b) 1.00 to 1.00", False))
+        self.assertIn("| 7.000 | 4,096 | 0.9000 | 1.0000 | 0.90 | 1.2000 | does not fit | 1.200 |  | 1.333 |  |", models.times(found))
 
 
 if __name__ == "__main__":

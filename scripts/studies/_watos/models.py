@@ -32,7 +32,13 @@ MODELS = (Model("Mamba-2 (Codestral 7B)", "mamba-codestral-7b", 4096), Model("Qw
 def study(simulator):
     jobs = {(way, model): model.job(*settings) for model in MODELS for way, settings in WAYS.items()}
     found = dict(zip(jobs, simulator.searched(jobs.values())))
-    return Outcome(tables={"figure 19": times(found), "figure 19 plans": plans(found), "figure 19 work": work(found)}, summary=counts(found))
+    return Outcome(tables={"figure 19": times(found), "figure 19 plans": plans(found), "figure 19 work": work(found)}, summary=counts(found), claims=claims(found))
+
+
+def claims(found):
+    gains = {name: [value for model in MODELS for value in [ratio(found, name, model)] if value] for name in RIVALS}
+    said = "; ".join(f"over {name} {min(own):.2f} to {max(own):.2f}" for name, own in gains.items())
+    return [("figure 19: emerging models gain over Megatron", "all", said, all(value > 1.005 for own in gains.values() for value in own))]
 
 
 def ratio(found, name, model):
