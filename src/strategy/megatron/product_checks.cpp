@@ -197,11 +197,13 @@ void ProductChecker::check_ends() {
     diagnostics_.error(table_.where(),
                        fmt::format("model {} has {}, allowed: workload.phase = \"training\"", model_.name, ends));
   else if (is_diffusion(model_) && sequence <= text)
-    throw KeyError("workload.sequence", fmt::format("{} tokens, of which {} are the text of model {}, allowed: more",
-                                                    sequence, text, model_.name));
+    throw KeyError("workload.sequence",
+                   fmt::format("sequences of {} tokens, of which {} are the text of model {}, allowed: more", sequence,
+                               text, model_.name));
   if (has_distances(model_) && sequence > model_.max_positions)
-    throw KeyError("workload.sequence", fmt::format("{} tokens, and model {} has biases of distances up to {}",
-                                                    sequence, model_.name, model_.max_positions));
+    throw KeyError("workload.sequence",
+                   fmt::format("sequences of {} tokens, and model {} has biases of distances up to {}", sequence,
+                               model_.name, model_.max_positions));
 }
 
 }  // namespace

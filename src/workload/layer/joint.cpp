@@ -87,7 +87,7 @@ void shorten_exchanges(const Context& joint, std::int64_t image, LayerOperators&
 std::vector<Stream> streams_of(const Context& joint) {
   const std::int64_t text = joint.model.diffusion.text_tokens;
   if (joint.shape.sequence <= text)
-    throw KeyError("workload.sequence", fmt::format("{} tokens, of which {} are {}'s text: allowed: more, for patches",
+    throw KeyError("workload.sequence", fmt::format("sequences of {} tokens, of which {} are {}'s text, allowed: more",
                                                     joint.shape.sequence, text, joint.model.name));
   LayerShape shape = joint.shape;
   shape.context = 0;
