@@ -17,10 +17,10 @@ struct Candidate {
   Cut cut;
   std::string tile;
   std::int64_t left_out = 0;  ///< slow dies on which nothing stands, as if they were dead
-  std::string pruned;        ///< why it is out; empty: it is not, and the rest is known
-  std::int64_t missing = 0;  ///< B of a die, where memory is why; 0: something else
-  NamedProblem plain;        ///< layers as the other strategy deals them out, stages along rows
-  NamedProblem named;        ///< layers by where the stages stand, of the serpentine on which that is the fastest
+  std::string pruned;         ///< why it is out; empty: it is not, and the rest is known
+  std::int64_t missing = 0;   ///< B of a die, where memory is why; 0: something else
+  NamedProblem plain;         ///< layers as the other strategy deals them out, stages along rows
+  NamedProblem named;         ///< layers by where the stages stand, of the serpentine on which that is the fastest
   std::optional<Solution> scheduled, recomputed;  ///< of these steps, where something fits
   Solution best;                                  ///< of the last step before the genetic search
   Time predicted = 0;                             ///< ps of an iteration, along a serpentine
