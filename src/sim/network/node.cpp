@@ -8,6 +8,16 @@
 
 namespace tessera::sim {
 
+std::size_t TakenBackHash::operator()(const TakenBack& what) const {
+  constexpr std::uint64_t odd = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio
+  std::uint64_t mixed = 0;
+  for (const std::uint64_t part :
+       {std::uint64_t{what.name.sender}, std::uint64_t{what.name.channel}, std::uint64_t{what.name.sequence},
+        std::uint64_t{what.generation}, std::uint64_t{what.destination}})
+    mixed = ((mixed ^ part) * odd) ^ (mixed >> 29);
+  return static_cast<std::size_t>(mixed);
+}
+
 NetworkNode::NetworkNode(const NetworkEnvironment& environment, pdes::ComponentId self, NetworkOwner* owner)
     : environment_(&environment), self_(self), owner_(owner) {
   const NetworkTables& tables = *environment.tables;
@@ -176,7 +186,7 @@ void NetworkNode::amend(pdes::ComponentId source, const Amend& amend) {
 // What has not come: all of it is taken back, or what was left of it has been served since (TrainPort::shorten).
 void NetworkNode::take_back(const Amend& amend) {
   if (amend.packets == 0 || (amend.destination == self_ && !environment_->tables->tells_packets()))
-    taken_back_.push_back({amend.name, amend.generation, amend.destination});
+    taken_back_.insert({amend.name, amend.generation, amend.destination});
 }
 
 // How many messages become one with this one here. What is combined meets in front of its destination.
@@ -197,10 +207,9 @@ void NetworkNode::combine(Segment segment, std::uint32_t messages, pdes::Compone
 bool NetworkNode::is_taken_back(const TakenBack& what) {
   if (taken_back_.empty()) [[likely]]
     return false;
-  const auto found = std::find(taken_back_.begin(), taken_back_.end(), what);
+  const auto found = taken_back_.find(what);
   if (found == taken_back_.end()) return false;
-  *found = taken_back_.back();
-  taken_back_.pop_back();
+  taken_back_.erase(found);
   return true;
 }
 

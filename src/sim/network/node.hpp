@@ -1,7 +1,9 @@
 // The network side of a component: its output ports, what comes in, what is passed on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 #include "sim/lazy.hpp"
@@ -88,10 +90,16 @@ struct TakenBack {
   bool operator==(const TakenBack&) const = default;
 };
 
+struct TakenBackHash {
+  [[nodiscard]] std::size_t operator()(const TakenBack& what) const;
+};
+/// In a queue that many streams share there can be thousands.
+using AllTakenBack = std::unordered_multiset<TakenBack, TakenBackHash>;
+
 /// All that changes in a node between events.
 struct NodeState {
   std::vector<std::unique_ptr<PortState>> ports;
-  std::vector<TakenBack> taken_back;
+  AllTakenBack taken_back;
   Lazy<Combiner> combiner;
 };
 
@@ -189,7 +197,7 @@ class NetworkNode final : public PortSink {
   void send_renamed(pdes::OutPort out, Time at, const StandIn::Ahead& ahead, Message message);
   void send_renamed(pdes::OutPort out, Time at, const StandIn::Ahead& ahead, Segments segments);
 
-  std::vector<TakenBack> taken_back_;  // which every delivery is looked up in
+  AllTakenBack taken_back_;  // which every delivery is looked up in
   const NetworkEnvironment* environment_;
   pdes::ComponentId self_;
   NetworkOwner* owner_;
