@@ -15,7 +15,8 @@ STREAMING = "watos/streaming.toml"
 SOURCES = {"hosts": (), "devices": (("strategy.weight_streaming", "devices"),)}
 SETS = ("[]", '["attention_norm", "mlp_norm", "activation"]', '["attention_norm", "qkv", "mlp_norm", "fc1", "activation"]', '["full"]')  # the first that fits
 RIVALS = ("MG-wafer (a)", "MG-wafer (b)", "streamed weights", "MG-GPU")
-PAPER = {"MG-GPU": 1.75, "MG-wafer (a)": 2.45, "streamed weights": 1.31}  # iteration time over ours, "up to" but for MG-GPU
+PAPER = {"MG-GPU": 1.75, "MG-wafer (a)": 2.45, "streamed weights": 1.31}  # iteration time over ours, "up to" but for one
+IN_THE_MEAN = "MG-GPU"  # whose figure is no "up to"
 AGAIN = (30, 60)  # % of MG-wafer's recomputation
 COMPUTES = 40  # %: MG-wafer's use of the dies' compute of ours
 TOLERANCE = 0.05
@@ -117,7 +118,8 @@ def sentences(rows, found):
         fits = [row for row in rows if found[name, row]]
         mean = geomean([ratio(found, name, row) for row in fits])
         bound = max(seconds(found[name, row]) / bound_of(found["WATOS", row]) for row in fits)
-        lines.append((f"time of {name} over ours", two(paper), f"{two(mean)} in the mean, {two(at_most(name))} at most; {two(bound)} over the bound", at_most(name) >= (1 - TOLERANCE) * paper))
+        reached = mean if name == IN_THE_MEAN else at_most(name)
+        lines.append((f"time of {name} over ours", two(paper), f"{two(mean)} in the mean, {two(at_most(name))} at most; {two(bound)} over the bound", reached >= (1 - TOLERANCE) * paper))
     first = [all(not found[name, row] or ratio(found, name, row) >= 1 for name in ("MG-wafer (a)", "MG-wafer (b)")) for row in rows]
     lines.append(("ours is the first or equal against MG-wafer", "all", share(sum(first), len(rows)), all(first)))
     again = [value for row in rows for value in [share_again(found, row)] if value is not None]
