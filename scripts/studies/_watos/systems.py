@@ -6,10 +6,10 @@ from . import systems_stacked, systems_switch
 
 STUDIES = (systems_switch.study, systems_stacked.study)
 SENTENCES = {  # of the paper, all of which it says without exception, and which counts of the summary have it
-    "meshes round a switch: ours before MG-wafer": ("switch_over_a", "switch_over_b"),
-    "before a Megatron that cuts across meshes": ("switch_over_tp8",),
-    "before streamed weights": ("switch_over_streaming",),
-    "3D stacking: before MG-wafer and streamed weights": ("stacked_over_a", "stacked_over_b", "stacked_over_streaming"),
+    "meshes round a switch: ours before MG-wafer, or equal": ("switch_over_a", "switch_over_b"),
+    "before a Megatron that cuts across meshes, or equal": ("switch_over_tp8",),
+    "before streamed weights, or equal": ("switch_over_streaming",),
+    "3D stacking: before MG-wafer and streamed weights, or equal": ("stacked_over_a", "stacked_over_b", "stacked_over_streaming"),
 }
 
 
