@@ -42,9 +42,8 @@ program::search::GroupPattern Pricing::groups_of(const GroupWork& work, const st
 }
 
 Time Pricing::time(const Work& work, const std::vector<const Place*>& replicas) {
-  double speed = 1;
-  for (const Place* place : replicas)
-    for (const machine::NodeId device : place->devices) speed = std::min(speed, health_->dies[device]);
+  double speed = 1;  // of the first replica: others stand beside it for groups that all of them are in
+  for (const machine::NodeId device : replicas.front()->devices) speed = std::min(speed, health_->dies[device]);
   Time time = machine::slowed(work.operators, speed);
   for (const GroupWork& one : work.collectives) {
     if (one.ranks.size() < 2) continue;

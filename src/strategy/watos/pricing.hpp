@@ -20,7 +20,7 @@ class Pricing {
   Pricing(const Job& job, const Health& health) : job_(&job), health_(&health) {}
 
   /// ps of a stage whose replicas stand at these places, with all that its dies do at once: operators at the pace of
-  /// the slowest die, and of each collective what it does not hide.
+  /// the slowest die of the first of them, and of each collective what it does not hide.
   [[nodiscard]] Time time(const Work& work, const std::vector<const Place*>& replicas);
 
  private:

@@ -91,8 +91,9 @@ class Search {
     one.predicted = predicted(options_.step == Step::scheduler ? one.plain.problem : problem, one.best);
   }
 
-  [[nodiscard]] static bool is_same_size(const Cut& a, const Cut& b) {
-    return a.tensor == b.tensor && a.pipeline == b.pipeline && a.data == b.data;
+  [[nodiscard]] static bool is_same_size(const Candidate& a, const Candidate& b) {
+    return a.cut.tensor == b.cut.tensor && a.cut.pipeline == b.cut.pipeline && a.cut.data == b.cut.data &&
+           a.left_out == b.left_out;
   }
 
   /// Of each cut its best tile and split, and of these the best predicted ones: the others are out.
@@ -103,7 +104,7 @@ class Search {
     std::ranges::stable_sort(left, {}, [&](std::size_t i) { return candidates_[i].predicted; });
     for (const std::size_t i : left) {
       Candidate& one = candidates_[i];
-      const auto has_cut = [&](std::size_t other) { return is_same_size(candidates_[other].cut, one.cut); };
+      const auto has_cut = [&](std::size_t other) { return is_same_size(candidates_[other], one); };
       if (std::ranges::any_of(chosen_, has_cut)) {
         one.pruned = "another tile or split of the cut is predicted to be faster";
       } else if (static_cast<std::int64_t>(chosen_.size()) >= std::max(options_.candidates, options_.simulated)) {
