@@ -78,7 +78,8 @@ class Faults(unittest.TestCase):
         rows = {("links", "50 %"): ([one, other], 0), ("devices", "50 %"): ([one], 2), ("links", "dead"): ([faults.Draw(4, 5, None, 2)], 1)}
         self.assertIn("| links | 50 % | -50.0 | +0.0 | +100.0 | +0.0 | +10.0 | +21.0 | +18 |", faults.gains(rows))
         self.assertIn("| links | dead | 1 | 1 | 2.00 | 4.00 | 0.50 | 5.00 |  |", faults.times(rows))
-        self.assertEqual(faults.claims({"devices": "-1.5"})[0][1:], ("+35 %", "-1.5 %", False))
+        self.assertEqual(faults.claims(rows)[1][1:], ("+35 %", "+100.0 %; +21.0 % over the plan where it stands", True))
+        self.assertFalse(faults.claims(rows)[0][3])
         self.assertEqual(faults.summary(rows), {"gain_links_pct": "0.0", "gain_dies_pct": "100.0", "losses": 1})
 
 

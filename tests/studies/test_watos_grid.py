@@ -11,7 +11,7 @@ PS = 10**12
 
 def result(time, bound=None, again=0.0, candidate="TP 8, PP 7, 2x4"):
     """One that takes so many seconds, of which so many are computed again."""
-    return {"iteration_time_ps": round(time * PS), "predicted": {"bound": round((bound or time) * PS)}, "mean_recomputation_ps": round(again * PS),
+    return {"iteration_time_ps": round(time * PS), "predicted": {"bound": round((bound or time) * PS)}, "mean_recomputation_ps": round(again * PS), "hardware_flops": 6e18,
             "mean_forward_ps": round(0.2 * time * PS), "mean_backward_ps": round(0.4 * time * PS), "bounds": [{"candidate": "TP 8, PP 7, 2x4", "iteration_ps": round(0.8 * time * PS)}],
             **{f"mean_{what}_ps": round(0.05 * time * PS) for what in far.WHERE if what != "recomputation"},
             "tried": pandas.DataFrame([{"accepted": 0, "candidate": "another"}, {"accepted": 1, "candidate": candidate}])}
@@ -88,7 +88,8 @@ class Overall(unittest.TestCase):
         lines = {line[0]: line[1:] for line in overall.sentences(rows, found)}
         self.assertEqual(lines["time of MG-wafer (a) over ours"], ("2.45", "3.00 in the mean, 3.00 at most; 3.33 over the bound", True))
         self.assertFalse(lines["time of streamed weights over ours"][2])
-        self.assertEqual(lines["ours is the first or equal against MG-wafer"][1:], ("15 of 15", True))
+        self.assertEqual(lines["ours is first or equal against MG-wafer, whose plans are among ours"][1:], ("15 of 15, first by 0.5 % in 0", True))
+        self.assertEqual(lines["FLOP that ours executes a second, over MG-GPU"], ("1.92", "1.20 in the mean, 1.20 at most", False))
         self.assertEqual(lines["recomputation, of MG-wafer's"][1:], ("50 to 50 %; within it 15 of 15", True))
 
 

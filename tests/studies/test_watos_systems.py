@@ -7,7 +7,7 @@ import tomllib
 import unittest
 
 import pandas
-from _watos import systems, systems_rivals, systems_stacked, systems_switch
+from _watos import streams, systems, systems_rivals, systems_stacked, systems_switch
 from _watos.cells import Cell
 
 PS = 10**12
@@ -53,21 +53,20 @@ class AcrossMeshes(unittest.TestCase):
 
 
 class Rivals(unittest.TestCase):
-    def test_the_first_set_that_fits_counts_of_each_place_and_then_the_faster_place(self):
+    def test_the_first_set_that_fits_counts_of_each_place_and_then_the_fastest(self):
+        """From the dies nothing has to run again, and takes 3 s; from hosts all of it, and takes 2 s."""
         asked = []
 
         class Simulator:
             def attempts(self, jobs):
-                ((_, settings),) = jobs
-                asked.append(dict(settings))
-                repeats = dict(settings)["strategy.recomputed_sections"]
-                on_dies = "strategy.weight_streaming" in dict(settings)
-                return [took(3) if on_dies and repeats == "[]" else took(2) if repeats == '["full"]' else None]
+                asked.extend(dict(settings) for _, settings in jobs)
+                repeats, on_dies = (lambda one: one["strategy.recomputed_sections"]), (lambda one: "strategy.weight_streaming" in one)
+                return [took(3) if on_dies(one) and repeats(one) == "[]" else took(2) if repeats(one) == '["full"]' else None for one in (dict(settings) for _, settings in jobs)]
 
-        found = systems_rivals.streamed(Simulator(), CELL, (("strategy.tensor", 4),))
-        self.assertEqual(found, took(2))
-        self.assertEqual(len(asked), len(systems_rivals.SETS) + 1)
-        self.assertTrue(all(one["strategy.tensor"] == 4 and one["workload.sequence"] == 4096 for one in asked))
+        found = streams.fastest(Simulator(), {"a cell": CELL.settings()}, (streams.cut(4, 14, "2x2"),))
+        self.assertEqual(found, {"a cell": took(2)})
+        self.assertEqual(len(asked), len(streams.SETS) + 1)
+        self.assertTrue(all(one["strategy.tensor"] == 4 and one["workload.sequence"] == 4096 and one["collectives.all_gather"] == "bidirectional-ring" for one in asked))
 
     def test_gpus_that_hold_no_cut_have_no_result_and_other_errors_end_the_study(self):
         class Simulator:
@@ -81,8 +80,8 @@ class Rivals(unittest.TestCase):
         with self.assertRaises(SystemExit):
             systems_rivals.on_gpus(Simulator(2), (), ())
 
-    def test_what_does_not_fit_is_in_no_ordering(self):
-        self.assertEqual(systems_rivals.ordered([(took(1), took(2)), (took(2), took(2)), (took(3), took(2)), (took(1), None)]), "2/3")
+    def test_what_fits_is_before_what_does_not(self):
+        self.assertEqual(systems_rivals.ordered([(took(1), took(2)), (took(2), took(2)), (took(3), took(2)), (took(1), None), (None, took(1)), (None, None)]), "3/5")
         self.assertEqual(systems_rivals.over(took(3), took(2)), "1.50")
         self.assertEqual(systems_rivals.over(None, took(2)), "")
         self.assertEqual(systems_rivals.of_bound(searched(4, 3)), "0.75")

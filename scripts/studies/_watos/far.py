@@ -20,8 +20,8 @@ def is_far(result):
 def own_bound(result):
     """s: the bound of the cut that was taken; that of the whole table may be of another one."""
     taken = plan_of(result)
-    own = [row["iteration_ps"] for row in result["bounds"] if taken.startswith(row["candidate"])]
-    return min(own) * 1e-12 if own else bound_of(result)
+    own = [row for row in result["bounds"] if taken == row["candidate"] or taken.startswith(row["candidate"] + ", ")]
+    return max(own, key=lambda row: len(row["candidate"]))["iteration_ps"] * 1e-12 if own else bound_of(result)
 
 
 def explained(results):

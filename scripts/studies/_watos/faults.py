@@ -50,7 +50,7 @@ def study(simulator):
                 rows[among, severity] = drawn(lambda settings: wafers.draw(settings), among, severity, draws)
                 print(f"{NAMES[among]} {severity}: {len(rows[among, severity][0])} draws", flush=True)
     outcome = Outcome(tables={"figure 22": times(rows), "figure 22 gains": gains(rows)}, summary=summary(rows))
-    outcome.claims = claims({among: outcome.summary[f"gain_{NAMES[among]}_pct"] for among in HOW})
+    outcome.claims = claims(rows)
     return outcome
 
 
@@ -132,7 +132,11 @@ def summary(rows):
     return stated | {"losses": sum(one.gain < 0 for own, _ in rows.values() for one in own)}
 
 
-def claims(gains_stated):
-    """The paper's figures beside ours, in % by what is faulty."""
-    return [(f"a plan that knows of faults is ahead, 20 % of {NAMES[among]}, {STATED} left", f"{PAPER[among]:+d} %", f"{float(gain):+.1f} %", float(gain) > 0)
-            for among, gain in gains_stated.items()]
+def claims(rows):
+    """The paper's figures beside ours, and beside the stricter baseline's."""
+    found = []
+    for among in HOW:
+        own = rows[among, STATED][0]
+        gain, over_places = mean_of([one.gain for one in own]), mean_of([one.gain_over_places for one in own])
+        found.append((f"gain of a plan that knows, 20 % of {NAMES[among]} at {STATED}", f"{PAPER[among]:+d} %", f"{gain:+.1f} %; {over_places:+.1f} % over the plan where it stands", gain >= 0.95 * PAPER[among]))
+    return found

@@ -7,6 +7,7 @@ from _runs import table
 
 from . import cells
 from .cells import bound_of, plan_of
+from .far import own_bound
 from .jobs import SEARCHED
 
 RIVALS = ("MG-wafer (a)", "MG-wafer (b)")
@@ -63,9 +64,7 @@ def times(found):
 
 def taken(result):
     """The row of the plan that was taken, and of its cut and tile what no plan beats to first order, in seconds."""
-    row = next(row for row in result["tried"].to_dict("records") if row["accepted"])
-    own = [one["iteration_ps"] * 1e-12 for one in result["bounds"] if row["candidate"] == one["candidate"] or row["candidate"].startswith(one["candidate"] + ", ")]
-    return row, max(own)
+    return next(row for row in result["tried"].to_dict("records") if row["accepted"]), own_bound(result)
 
 
 def plans(found):

@@ -3,7 +3,7 @@
 from _parts import seconds, two
 
 from .cells import WAYS, bound_of
-from .overall import GPUS, OPEN, SETS, SOURCES, STREAMING
+from .overall import GPUS, OPEN
 
 FEW = (("strategy.search.candidates", 4), ("strategy.search.simulated", 4))
 ON_GPUS = {"GPUs (a)": OPEN[1:], "GPUs (b)": OPEN}  # TP 8, which the experiment has, or any
@@ -14,18 +14,6 @@ def by_search(simulator, cells):
     """Results by (way, name of the cell): its plan, and those of Megatron. `cells`: (cell, settings) by name."""
     jobs = {(way, name): cell.job(*settings, *chosen, *FEW) for way, chosen in WAYS.items() for name, (cell, settings) in cells.items()}
     return dict(zip(jobs, simulator.searched(jobs.values())))
-
-
-def streamed(simulator, cell, settings):
-    """The faster of both places that hold the weights, with the first set that fits; None where none does."""
-    found = []
-    for source in SOURCES.values():
-        for sets in SETS:
-            job = STREAMING, (*cell.settings(), *settings, *source, ("strategy.recomputed_sections", sets))
-            if result := simulator.attempts([job])[0]:
-                found.append(result)
-                break
-    return min(found, key=seconds, default=None)
 
 
 def on_gpus(simulator, settings, left_open):
@@ -76,6 +64,6 @@ def shares(result):
 
 
 def ordered(pairs):
-    """How many of (faster, slower) are so or equal, of those that both fit."""
-    both = [(a, b) for a, b in pairs if a and b]
-    return f"{sum(seconds(a) <= seconds(b) for a, b in both)}/{len(both)}"
+    """How many of (faster, slower) are so or equal, of those of which one fits: it is before one that does not."""
+    some = [(a, b) for a, b in pairs if a or b]
+    return f"{sum(bool(a) and (not b or seconds(a) <= seconds(b)) for a, b in some)}/{len(some)}"
