@@ -3,6 +3,7 @@ ways as everybody's, and as little recomputation as fits."""
 
 from _parts import seconds
 
+from .analytic import model_of
 from .jobs import BOTH_WAYS
 
 EXPERIMENT = "watos/streaming.toml"
@@ -20,12 +21,17 @@ CUTS = (cut(4, 14, "2x2 * 12", "1x4 * 2"), cut(8, 7, "2x4 * 6", "1x8"), cut(14, 
 
 def fastest(simulator, settings, cuts=CUTS):
     """Of settings by name the fastest result; None where nothing fits. All that is tried with one set is one sweep."""
-    found = {(name, own, source): None for name in settings for own in cuts for source in SOURCES}
+    found = {(name, own, source): None for name in settings for own in cuts if dict(own)["strategy.tensor"] <= heads_of(settings[name]) for source in SOURCES}
     for sets in SETS:
         left = [key for key, result in found.items() if result is None]
         jobs = [(EXPERIMENT, (*BOTH_WAYS, *settings[name], *own, *source, ("strategy.recomputed_sections", sets))) for name, own, source in left]
         found |= zip(left, simulator.attempts(jobs))
     return {name: min((result for (of, _, _), result in found.items() if of == name and result), key=seconds, default=None) for name in settings}
+
+
+def heads_of(settings):
+    """The most tensor ranks that a model can have."""
+    return model_of(dict(settings)["model.include"])["heads"]
 
 
 def text_of(result):
