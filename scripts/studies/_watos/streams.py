@@ -7,7 +7,7 @@ from .analytic import model_of
 from .jobs import BOTH_WAYS
 
 EXPERIMENT = "watos/streaming.toml"
-SOURCES = ((), (("strategy.weight_streaming", "devices"),))  # the hosts, or the dies' own DRAM
+SOURCES = {"hosts": (), "dies": (("strategy.weight_streaming", "devices"),)}  # whose memory holds the weights
 SETS = ("[]", '["attention_norm", "mlp_norm", "activation"]', '["attention_norm", "qkv", "mlp_norm", "fc1", "activation"]', '["full"]')  # the first that fits
 
 
@@ -20,13 +20,22 @@ CUTS = (cut(4, 14, "2x2 * 12", "1x4 * 2"), cut(8, 7, "2x4 * 6", "1x8"), cut(14, 
 
 
 def fastest(simulator, settings, cuts=CUTS):
-    """Of settings by name the fastest result; None where nothing fits. All that is tried with one set is one sweep."""
+    """Of settings by name the fastest result, from either place; None where nothing fits."""
+    return {name: first(own.values()) for name, own in by_source(simulator, settings, cuts).items()}
+
+
+def by_source(simulator, settings, cuts=CUTS):
+    """Of settings by name the fastest result by place; None where nothing fits. All that is tried with one set is one sweep."""
     found = {(name, own, source): None for name in settings for own in cuts if dict(own)["strategy.tensor"] <= heads_of(settings[name]) for source in SOURCES}
     for sets in SETS:
         left = [key for key, result in found.items() if result is None]
-        jobs = [(EXPERIMENT, (*BOTH_WAYS, *settings[name], *own, *source, ("strategy.recomputed_sections", sets))) for name, own, source in left]
+        jobs = [(EXPERIMENT, (*BOTH_WAYS, *settings[name], *own, *SOURCES[source], ("strategy.recomputed_sections", sets))) for name, own, source in left]
         found |= zip(left, simulator.attempts(jobs))
-    return {name: min((result for (of, _, _), result in found.items() if of == name and result), key=seconds, default=None) for name in settings}
+    return {name: {source: first(result for (of, _, where), result in found.items() if (of, where) == (name, source)) for source in SOURCES} for name in settings}
+
+
+def first(results):
+    return min((result for result in results if result), key=seconds, default=None)
 
 
 def heads_of(settings):
