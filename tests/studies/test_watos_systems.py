@@ -8,7 +8,7 @@ import unittest
 
 import pandas
 from _watos import streams, systems, systems_rivals, systems_stacked, systems_switch
-from _watos.cells import Cell
+from _watos.cells import Cell, with_bound
 
 PS = 10**12
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "validation" / "watos-systems.md"
@@ -84,7 +84,7 @@ class Rivals(unittest.TestCase):
         self.assertEqual(systems_rivals.ordered([(took(1), took(2)), (took(2), took(2)), (took(3), took(2)), (took(1), None), (None, took(1)), (None, None)]), "3/5")
         self.assertEqual(systems_rivals.over(took(3), took(2)), "1.50")
         self.assertEqual(systems_rivals.over(None, took(2)), "")
-        self.assertEqual(systems_rivals.of_bound(searched(4, 3)), "0.75")
+        self.assertEqual(with_bound(searched(4, 3)), "4.00 (0.75)")
 
     def test_shares_are_of_the_iteration(self):
         result = took(10) | {"mean_recomputation_ps": PS, "mean_tensor_communication_ps": 2 * PS, "mean_data_communication_ps": 0, "mean_bubble_ps": PS, "mean_waiting_ps": PS // 2}

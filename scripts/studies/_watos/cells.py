@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from _parts import seconds, two
+
 from .jobs import SEARCHED
 
 MODELS = {"Llama2-30B": "llama2-30b", "Llama3-70B": "llama3-70b", "GShard-137B": "gshard-137b", "GPT-175B": "gpt3-175b"}
@@ -32,9 +34,14 @@ class Cell:
         return self.model, f"{self.sequence:,} x {self.micro_batch}", self.batch
 
 
-def cells(wafer="wafer-config3"):
+def one_plan(step):
+    """Of a search up to that step: one cut that goes on and one plan that is simulated, without Megatron's."""
+    return (("strategy.search.step", step), ("strategy.search.candidates", 1), ("strategy.search.simulated", 1), ("strategy.search.rivals", "false"))
+
+
+def cells():
     """The short grid."""
-    return [Cell(model, *point, batch, wafer) for model in MODELS for batch in ((64, 512) if model == LARGEST else (64,)) for point in POINTS]
+    return [Cell(model, *point, batch) for model in MODELS for batch in ((64, 512) if model == LARGEST else (64,)) for point in POINTS]
 
 
 def plan_of(result):
@@ -45,3 +52,26 @@ def plan_of(result):
 def bound_of(result):
     """s: what no plan beats to first order."""
     return result["predicted"]["bound"] * 1e-12
+
+
+def of_bound(result):
+    return bound_of(result) / seconds(result)
+
+
+def fastest(results):
+    """None where nothing fits."""
+    return min((result for result in results if result), key=seconds, default=None)
+
+
+def ratio(rival, ours):
+    """Its time over ours; None where one does not fit."""
+    return seconds(rival) / seconds(ours) if rival and ours else None
+
+
+def text(result):
+    return two(seconds(result)) if result else "does not fit"
+
+
+def with_bound(result):
+    """Seconds, and in brackets how much of its first-order bound it reaches."""
+    return f"{text(result)} ({two(of_bound(result))})" if result else text(result)

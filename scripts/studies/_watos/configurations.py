@@ -1,13 +1,15 @@
 """Figure 15: the four configurations of table II, with and without recomputation."""
 
+from dataclasses import replace
+
 from _parts import Outcome, seconds, share, two
 from _runs import table
 from tessera_analysis import watos_figures
 from tessera_analysis.bars import Row
 
 from . import analytic
-from .cells import FEW, LARGEST, MODELS, NOTHING_AGAIN, cells, plan_of
-from .far import explained, of_bound
+from .cells import FEW, LARGEST, MODELS, NOTHING_AGAIN, cells, of_bound, plan_of, with_bound
+from .far import explained
 
 WAFERS = {f"config {number}": f"wafer-config{number}" for number in (1, 2, 3, 4)}
 BYTES = {14: (), 16: (("strategy.master_weights", "fp32"), ("strategy.gradient_precision", "fp16")), 18: (("strategy.master_weights", "fp32"),)}  # a parameter
@@ -44,7 +46,7 @@ def searched(simulator, rows):
 
 
 def at(row, wafer):
-    return type(row)(row.model, row.sequence, row.micro_batch, row.batch, WAFERS[wafer])
+    return replace(row, wafer=WAFERS[wafer])
 
 
 def sentences(rows, found, favours):
@@ -67,7 +69,7 @@ def leader(way, row, found):
 
 
 def times(way, rows, found):
-    lines = [(*row.named(), *[cell_of(found[way, wafer, row]) for wafer in WAFERS], leader(way, row, found) or "") for row in rows]
+    lines = [(*row.named(), *[with_bound(found[way, wafer, row]) for wafer in WAFERS], leader(way, row, found) or "") for row in rows]
     return table(("model", "sequences", "batch", *WAFERS, "leads"), lines)
 
 
@@ -75,13 +77,8 @@ def by_bytes(simulator, row):
     """A row each count of bytes a parameter: seconds with recomputation."""
     jobs = {(count, wafer): at(row, wafer).job(*FEW, *settings) for count, settings in BYTES.items() for wafer in WAFERS}
     found = dict(zip(jobs, simulator.searched(jobs.values())))
-    lines = [(count, *[cell_of(found[count, wafer]) for wafer in WAFERS]) for count in BYTES]
+    lines = [(count, *[with_bound(found[count, wafer]) for wafer in WAFERS]) for count in BYTES]
     return table((f"{row.model}, bytes a parameter", *WAFERS), lines)
-
-
-def cell_of(result):
-    """Seconds, and in brackets how much of its first-order bound it reaches."""
-    return f"{two(seconds(result))} ({two(of_bound(result))})" if result else "does not fit"
 
 
 def bars(way, rows, found):

@@ -9,19 +9,18 @@ from _parts import Outcome, geomean, seconds, two
 from _runs import EXPERIMENTS, table
 from tessera_analysis import watos_figures
 
-from .cells import FEW, MODELS, bound_of, plan_of
+from .cells import FEW, MODELS, of_bound, one_plan, plan_of, with_bound
 from .template_points import WAFER_MM2, figures
 
 EXPERIMENT = "watos/dies.toml"
+TEMPLATE = tomllib.loads((EXPERIMENTS / EXPERIMENT).read_text())["machine"]["template"]
 AREAS = tuple(range(200, 601, 50))  # mm2
 RATIOS = (1, 1.1, 1.4, 1.8)
 SMALL_BELOW, SQUARE_BELOW = 400, 1.2
-STACK = 10  # mm of a die's edge that a stack of DRAM takes, and 11 mm into the wafer
-STACK_DEPTH = 11
 WORKLOADS = (("Llama2-30B", 2048, 1), ("Llama3-70B", 2048, 1), ("Llama3-70B", 4096, 2), ("GPT-175B", 2048, 1))
 COUNTED = WORKLOADS[:3]  # the objective is over these
 BATCH = 64
-PREDICTED = (("strategy.search.step", "recomputation"), ("strategy.search.candidates", 1), ("strategy.search.simulated", 1), ("strategy.search.rivals", "false"))
+PREDICTED = one_plan("recomputation")
 BEST = 5
 CLASSES = ("small square", "small rectangle", "large square", "large rectangle")
 
@@ -36,7 +35,7 @@ class Die:
         return tuple(round(math.sqrt(self.area * factor), 3) for factor in (1 / self.ratio, self.ratio))
 
     def stacks(self):
-        return int(self.sides()[1] // STACK)
+        return int(self.sides()[1] // mm(TEMPLATE["dram"]["width"]))
 
     def kind(self):
         return f"{'small' if self.area < SMALL_BELOW else 'large'} {'square' if self.ratio < SQUARE_BELOW else 'rectangle'}"
@@ -133,7 +132,7 @@ def simulated(machines, predicted, overall, best, whole):
     def text(die, workload):
         result = whole.get((die, workload))
         before = two(predicted[die, workload]) if predicted[die, workload] else "does not fit"
-        return f"{before}, {two(seconds(result))} ({two(bound_of(result) / seconds(result))})" if result else before
+        return f"{before}, {with_bound(result)}" if result else before
     lines = [(f"{die.named()}, {die.kind()}", machines[die]["grid"], f"{machines[die]['capacity'] / 1e9:,.0f}", two(overall[die]), two(whole_objective(die, machines, best, whole)),
               *[text(die, workload) for workload in WORKLOADS], plan_of(whole[die, WORKLOADS[1]]) if whole[die, WORKLOADS[1]] else "") for die in best]
     return table(("die", "dies", "DRAM GB", "objective, predicted", "simulated, over the best of the five", *[f"{title(workload)} s" for workload in WORKLOADS], f"plan, {title(WORKLOADS[1])}"), lines)
@@ -145,10 +144,14 @@ def whole_objective(die, machines, best, whole):
     return value(die) / max(value(one) for one in best)
 
 
+def mm(text):
+    return float(text.removesuffix("mm"))
+
+
 def shares(machine, die):
     """Of the wafer: cores, dies, DRAM."""
-    core = 1.37 * 1.4  # mm2
-    return machine["dies"] * machine["cores"] * core / WAFER_MM2, machine["dies"] * die.area / WAFER_MM2, machine["dies"] * die.stacks() * STACK * STACK_DEPTH / WAFER_MM2
+    core, stack = (mm(of[side]) * mm(of[other]) for of, side, other in ((TEMPLATE["core"], "width", "height"), (TEMPLATE["dram"], "width", "depth")))  # mm2
+    return tuple(machine["dies"] * area / WAFER_MM2 for area in (machine["cores"] * core, die.area, die.stacks() * stack))
 
 
 def wafers(machines, overall):
@@ -173,7 +176,7 @@ def every_die(machines, predicted, overall):
 def counts(values, overall, predicted, best, whole):
     heads = {kind: overall[leader(overall, kind)] for kind in CLASSES}
     off = [abs(predicted[point] / seconds(result) - 1) for point, result in whole.items() if result and predicted[point]]
-    reached = [bound_of(result) / seconds(result) for result in whole.values() if result]
+    reached = [of_bound(result) for result in whole.values() if result]
     return {"dies": len(DIES), "fit": sum(value > 0 for value in overall.values()), "first_class": max(heads, key=heads.get).replace(" ", "-"),
             "small_square_over_next": two(heads[CLASSES[0]] / max(heads[kind] for kind in CLASSES[1:])),
             "workloads_led": sum(max(CLASSES, key=lambda kind: values[workload][leader(values[workload], kind)]) == CLASSES[0] for workload in WORKLOADS if max(values[workload].values())),

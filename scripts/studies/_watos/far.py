@@ -3,14 +3,10 @@
 from _parts import seconds, two
 from _runs import table
 
-from .cells import bound_of, plan_of
+from .cells import bound_of, of_bound, plan_of
 
 NEAR = (0.9, 1.0)  # of the bound
 WHERE = ("bubble", "tensor_communication", "expert_communication", "data_communication", "pipeline_communication", "waiting", "recomputation")
-
-
-def of_bound(result):
-    return bound_of(result) / seconds(result)
 
 
 def is_far(result):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from _parts import Outcome, geomean, seconds, two
 from _runs import table
 
-from .cells import bound_of
+from .cells import bound_of, one_plan
 from .jobs import SEARCHED
 from .planned import settings_of
 
@@ -17,7 +17,7 @@ STATED = "50 %"  # the severity whose gains are beside the paper's
 MOST_DRAWS = 40  # tried until there are enough that leave the wafer whole
 PAPER = {"links": 18, "devices": 35}  # % of throughput
 HOW, NAMES = {"links": "bandwidth", "devices": "speed"}, {"links": "links", "devices": "dies"}
-FEW = (("strategy.search.step", "memory"), ("strategy.search.candidates", 1), ("strategy.search.simulated", 1), ("strategy.search.rivals", "false"))
+FEW = one_plan("memory")
 BATCH = (("workload.global_batch", 16),)  # thinned: where rings share links no law holds, and a micro-batch costs all of its packets
 
 
@@ -47,11 +47,9 @@ def study(simulator):
         rows = {("none", "sound"): ([wafers.draw(())], 0)}
         for among in HOW:
             for severity, draws in SEVERITIES.items():
-                rows[among, severity] = drawn(lambda settings: wafers.draw(settings), among, severity, draws)
+                rows[among, severity] = drawn(wafers.draw, among, severity, draws)
                 print(f"{NAMES[among]} {severity}: {len(rows[among, severity][0])} draws", flush=True)
-    outcome = Outcome(tables={"figure 22": times(rows), "figure 22 gains": gains(rows)}, summary=summary(rows))
-    outcome.claims = claims(rows)
-    return outcome
+    return Outcome(tables={"figure 22": times(rows), "figure 22 gains": gains(rows)}, summary=summary(rows), claims=claims(rows))
 
 
 class Wafers:

@@ -6,13 +6,12 @@ import tempfile
 from _parts import Outcome, seconds, two
 from _runs import table
 
-from .cells import bound_of
+from .cells import bound_of, one_plan
 from .jobs import SEARCHED
 from .planned import settings_of
 
 SIZES = (4, 8, 14)
-FEW = (("strategy.search.step", "memory"), ("strategy.search.candidates", 1), ("strategy.search.simulated", 1), ("strategy.search.rivals", "false"),
-       ("strategy.uneven_width", "pad"), ("strategy.tensor_rows", 1))
+FEW = (*one_plan("memory"), ("strategy.uneven_width", "pad"), ("strategy.tensor_rows", 1))
 FREE = (("machine.topology.bandwidth", "1000000 GB/s"), ("machine.topology.latency", "1 ps"), ("collectives.reduction", "free"))
 IN_TURN, BESIDE, IN_CHUNKS = "in turn", "beside weight gradients", "in chunks beside their products"
 WAYS = {IN_TURN: (("strategy.overlap_tensor_communication", "false"),), BESIDE: (), IN_CHUNKS: (("strategy.user_buffers", "true"),)}

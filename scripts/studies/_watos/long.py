@@ -1,13 +1,13 @@
 """The whole grid: four models, sequences of 2,048, 4,096 and 8,192, micro-batches of 1, 2 and 4, batches of 64 and 512, on all four wafers and
 beside Megatron's cuts. It takes hours, and runs only when it is named."""
 
-from _parts import Outcome, seconds, two
+from _parts import Outcome, two
 from _runs import table
 
 from . import configurations
-from .cells import MODELS, WAYS, Cell
+from .cells import MODELS, WAYS, Cell, of_bound, ratio, with_bound
 from .configurations import WAFERS, leader
-from .far import explained, of_bound
+from .far import explained
 
 SEQUENCES, MICRO_BATCHES, BATCHES = (2048, 4096, 8192), (1, 2, 4), (64, 512)
 RIVALS = ("MG-wafer (a)", "MG-wafer (b)")
@@ -27,15 +27,13 @@ def study(simulator):
 def table_of(model, rows, found, rivals):
     lines = []
     for row in (row for row in rows if row.model == model):
-        text = lambda wafer: f"{two(seconds(found['with', wafer, row]))} ({two(of_bound(found['with', wafer, row]))})" if found["with", wafer, row] else "does not fit"
-        lines.append((*row.named()[1:], *[text(wafer) for wafer in WAFERS], leader("with", row, found) or "", leader("without", row, found) or "",
+        lines.append((*row.named()[1:], *[with_bound(found["with", wafer, row]) for wafer in WAFERS], leader("with", row, found) or "", leader("without", row, found) or "",
                       *[two(over) if (over := over_ours(name, row, found, rivals)) else "does not fit" for name in RIVALS]))
     return table(("sequences", "batch", *[f"{wafer} s" for wafer in WAFERS], "leads", "without", *[f"{name} / ours" for name in RIVALS]), lines)
 
 
 def over_ours(name, row, found, rivals):
-    ours = found["with", BEST, row]
-    return seconds(rivals[name, row]) / seconds(ours) if ours and rivals[name, row] else None
+    return ratio(rivals[name, row], found["with", BEST, row])
 
 
 def counts(rows, found, rivals):

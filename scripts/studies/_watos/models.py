@@ -44,8 +44,7 @@ def claims(found):
 
 def ratio(found, name, model):
     """Time of a plan over that of the search; None: it does not fit."""
-    rival, ours = found[name, model], found["WATOS", model]
-    return seconds(rival) / seconds(ours) if rival and ours else None
+    return cells.ratio(found[name, model], found["WATOS", model])
 
 
 def times(found):

@@ -6,8 +6,7 @@ from tessera_analysis import watos_figures
 from tessera_analysis.bars import Row
 
 from . import maps, streams
-from .cells import LARGEST, MODELS, WAYS, bound_of, cells, plan_of
-from .far import of_bound
+from .cells import LARGEST, MODELS, WAYS, bound_of, cells, fastest, of_bound, plan_of, ratio, text
 
 GPUS = "watos/mg-gpu.toml"
 OPEN = tuple((f"strategy.{key}", "any") for key in ("tensor", "pipeline", "data", "recomputation"))
@@ -28,9 +27,9 @@ def study(simulator):
     found |= {("MG-GPU", row): on_gpus(simulator, row) for row in rows}
     for row, by_source in streams.by_source(simulator, {row: row.settings() for row in rows}).items():
         found |= {(f"streamed from {source}", row): result for source, result in by_source.items()}
-        found["streamed weights", row] = streams.first(by_source.values())
+        found["streamed weights", row] = fastest(by_source.values())
     tables = {"figure 16": times(rows, found), "figure 16 gains": gains(rows, found), "figure 16 work": work(rows, found), "figure 17": use(rows, found)}
-    picture = watos_figures.figure_16, ([Row(row.model, f"{row.sequence:,} x {row.micro_batch}\nbatch {row.batch}", {name: ratio(found, name, row) or 0 for name in RIVALS}) for row in rows], PAPER)
+    picture = watos_figures.figure_16, ([Row(row.model, f"{row.sequence:,} x {row.micro_batch}\nbatch {row.batch}", {name: over_ours(found, name, row) or 0 for name in RIVALS}) for row in rows], PAPER)
     whole = Outcome(tables=tables, claims=sentences(rows, found), pictures={"figure-16": picture}, summary=counts(rows, found))
     whole.add(maps.study(simulator))
     return whole
@@ -42,7 +41,6 @@ def on_gpus(simulator, row):
 
 
 def times(rows, found):
-    text = lambda result: two(seconds(result)) if result else "does not fit"
     lines = []
     for row in rows:
         ours = found["WATOS", row]
@@ -51,8 +49,8 @@ def times(rows, found):
     return table(("model", "sequences", "batch", "bound s", "WATOS s", *[f"{name} s" for name in SHOWN], "plan", "of (a)", "streamed"), lines)
 
 
-def ratio(found, name, row):
-    return seconds(found[name, row]) / seconds(found["WATOS", row]) if found[name, row] else None
+def over_ours(found, name, row):
+    return ratio(found[name, row], found["WATOS", row])
 
 
 def gains(rows, found):
@@ -60,7 +58,7 @@ def gains(rows, found):
     lines = []
     for name in RIVALS:
         for model in MODELS:
-            own = [(ratio(found, name, row), seconds(found[name, row]) / bound_of(found["WATOS", row])) for row in rows if row.model == model and found[name, row]]
+            own = [(over_ours(found, name, row), seconds(found[name, row]) / bound_of(found["WATOS", row])) for row in rows if row.model == model and found[name, row]]
             if own:
                 gain, most = zip(*own)
                 lines.append((name, model, len(own), two(geomean(gain)), two(max(gain)), two(geomean(most)), two(max(most))))
@@ -100,12 +98,12 @@ def mean_memory(result):
 
 def sentences(rows, found):
     def at_most(name):
-        return max(value for row in rows for value in [ratio(found, name, row)] if value)
+        return max(value for row in rows for value in [over_ours(found, name, row)] if value)
 
     lines = []
     for name, paper in PAPER.items():
         fits = [row for row in rows if found[name, row]]
-        mean = geomean([ratio(found, name, row) for row in fits])
+        mean = geomean([over_ours(found, name, row) for row in fits])
         bound = max(seconds(found[name, row]) / bound_of(found["WATOS", row]) for row in fits)
         reached = mean if name == IN_THE_MEAN else at_most(name)
         lines.append((f"time of {name} over ours", two(paper), f"{two(mean)} in the mean, {two(at_most(name))} at most; {two(bound)} over the bound", reached >= (1 - TOLERANCE) * paper))
@@ -113,15 +111,15 @@ def sentences(rows, found):
         faster = [throughput(found["WATOS", row]) / throughput(found[name, row]) for row in rows if found[name, row]]
         reached = geomean(faster) if name == IN_THE_MEAN else max(faster)
         lines.append((f"FLOP that ours executes a second, over {name}", two(paper), f"{two(geomean(faster))} in the mean, {two(max(faster))} at most", reached >= (1 - TOLERANCE) * paper))
-    hosts = [value for row in rows for value in [ratio(found, "streamed from hosts", row)] if value]
+    hosts = [value for row in rows for value in [over_ours(found, "streamed from hosts", row)] if value]
     lines.append(("time of weights streamed from hosts alone, over ours", two(PAPER["streamed weights"]), f"{two(geomean(hosts))} in the mean, {two(max(hosts))} at most", max(hosts) >= (1 - TOLERANCE) * PAPER["streamed weights"]))
-    least = [min((value for name in ("MG-wafer (a)", "MG-wafer (b)") if (value := ratio(found, name, row))), default=2) for row in rows]
+    least = [min((value for name in ("MG-wafer (a)", "MG-wafer (b)") if (value := over_ours(found, name, row))), default=2) for row in rows]
     first = sum(value >= 1 for value in least)
     lines.append(("ours is first or equal against MG-wafer, whose plans are among ours", "all", f"{share(first, len(rows))}, first by 0.5 % in {sum(value > 1.005 for value in least)}", first == len(rows)))
     again = [value for row in rows for value in [share_again(found, row)] if value is not None]
     within = sum(AGAIN[0] <= value <= AGAIN[1] for value in again)
     lines.append(("recomputation, of MG-wafer's", f"{AGAIN[0]} to {AGAIN[1]} %", f"{min(again):.0f} to {max(again):.0f} %; within it {share(within, len(again))}", within == len(again)))
-    small, large = (ratio(found, "streamed weights", row) for row in batches(rows))
+    small, large = (over_ours(found, "streamed weights", row) for row in batches(rows))
     lines.append(("gain over streaming, batch 64 before 512", "larger", f"{two(small)} and {two(large)}", small > large))
     low = min(100 * computing(found["MG-wafer (a)", row]) / computing(found["WATOS", row]) for row in rows if row.model == LARGEST and found["MG-wafer (a)", row])
     return [*lines, ("compute that MG-wafer uses, of ours, GPT-175B", f"{COMPUTES} %", f"{low:.0f} % at least", low <= COMPUTES * (1 + TOLERANCE))]
@@ -150,7 +148,7 @@ def computing(result):
 
 
 def counts(rows, found):
-    first = sum(not found[name, row] or ratio(found, name, row) >= 1 for row in rows for name in ("MG-wafer (a)", "MG-wafer (b)"))
+    first = sum(not found[name, row] or over_ours(found, name, row) >= 1 for row in rows for name in ("MG-wafer (a)", "MG-wafer (b)"))
     reached = [of_bound(found["WATOS", row]) for row in rows]
     return {"first_or_equal": f"{first}/{2 * len(rows)}", "least_of_bound": two(min(reached)), "most_of_bound": two(max(reached)),
-            "paper_over_mg_wafer": PAPER["MG-wafer (a)"], "most_over_mg_wafer": two(max(value for row in rows for value in [ratio(found, "MG-wafer (a)", row)] if value))}
+            "paper_over_mg_wafer": PAPER["MG-wafer (a)"], "most_over_mg_wafer": two(max(value for row in rows for value in [over_ours(found, "MG-wafer (a)", row)] if value))}

@@ -1,6 +1,8 @@
 """One small cell of the grid, searched on two wafers and beside Megatron's cuts: what a test can repeat to see that the pages still say what
 the program does."""
 
+from dataclasses import replace
+
 from _parts import Outcome, seconds, summary, three
 from _runs import table
 
@@ -12,7 +14,7 @@ JOBS = {("WATOS", "wafer-config2"): WAYS["WATOS"], **{(way, "wafer-config3"): se
 
 
 def study(simulator):
-    jobs = {(way, wafer): Cell(CELL.model, CELL.sequence, CELL.micro_batch, CELL.batch, wafer).job(*settings) for (way, wafer), settings in JOBS.items()}
+    jobs = {(way, wafer): replace(CELL, wafer=wafer).job(*settings) for (way, wafer), settings in JOBS.items()}
     found = dict(zip(jobs, simulator.searched(jobs.values())))
     lines = [(way, wafer, plan_of(result), three(seconds(result)), three(bound_of(result))) for (way, wafer), result in found.items()]
     outcome = Outcome(tables={"quick": table(("plan", "wafer", "cut and tile", "simulated s", "bound s"), lines)},

@@ -6,7 +6,7 @@ import tempfile
 from _parts import Outcome, seconds, share, two
 from _runs import table
 
-from .cells import bound_of, plan_of
+from .cells import bound_of, fastest, one_plan, plan_of, with_bound
 from .jobs import SEARCHED
 from .planned import at_places, settings_of
 
@@ -16,8 +16,7 @@ SEVEN = 7
 RING, ODD, SYNTHESISED, SQUARE = "bidirectional-ring", "ring-bi-odd", "synthesised", "2D TP"
 WAYS = (RING, ODD, SYNTHESISED, SQUARE)
 ONE_DIMENSION = (("strategy.tensor_rows", 1),)
-FEW = (("strategy.search.step", "recomputation"), ("strategy.search.candidates", 1), ("strategy.search.simulated", 1), ("strategy.search.rivals", "false"),
-       ("strategy.uneven_width", "pad"))  # 7 and 14 divide no width of GPT-175B
+FEW = (*one_plan("recomputation"), ("strategy.uneven_width", "pad"))  # 7 and 14 divide no width of GPT-175B
 
 
 def study(simulator):
@@ -44,13 +43,9 @@ def rows_of(size):
     return [rows for rows in range(2, ROWS + 1) if size % rows == 0 and 2 <= size // rows <= COLUMNS]
 
 
-def fastest(results):
-    return min((one for one in results if one), key=seconds, default=None)
-
-
 def times(best):
     """Seconds, and in brackets how much of its first-order bound each reaches."""
-    text = lambda result: f"{two(seconds(result))} ({two(bound_of(result) / seconds(result))})" if result else ""
+    text = lambda result: with_bound(result) if result else ""
     return table(("TP", *[f"{way} s" for way in WAYS], "least bound s"), [(size, *[text(best[size, way]) for way in WAYS], least_bound(best, size)) for size in SIZES])
 
 

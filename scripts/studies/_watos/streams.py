@@ -1,8 +1,7 @@
 """Weights that are streamed layer by layer to replicas, as a rival: over a few cuts, from either place that can hold them, with rings both
 ways as everybody's, and as little recomputation as fits."""
 
-from _parts import seconds
-
+from . import cells
 from .analytic import model_of
 from .jobs import BOTH_WAYS
 
@@ -21,7 +20,7 @@ CUTS = (cut(4, 14, "2x2 * 12", "1x4 * 2"), cut(8, 7, "2x4 * 6", "1x8"), cut(14, 
 
 def fastest(simulator, settings, cuts=CUTS):
     """Of settings by name the fastest result, from either place; None where nothing fits."""
-    return {name: first(own.values()) for name, own in by_source(simulator, settings, cuts).items()}
+    return {name: cells.fastest(own.values()) for name, own in by_source(simulator, settings, cuts).items()}
 
 
 def by_source(simulator, settings, cuts=CUTS):
@@ -31,11 +30,7 @@ def by_source(simulator, settings, cuts=CUTS):
         left = [key for key, result in found.items() if result is None]
         jobs = [(EXPERIMENT, (*BOTH_WAYS, *settings[name], *own, *SOURCES[source], ("strategy.recomputed_sections", sets))) for name, own, source in left]
         found |= zip(left, simulator.attempts(jobs))
-    return {name: {source: first(result for (of, _, where), result in found.items() if (of, where) == (name, source)) for source in SOURCES} for name in settings}
-
-
-def first(results):
-    return min((result for result in results if result), key=seconds, default=None)
+    return {name: {source: cells.fastest(result for (of, _, where), result in found.items() if (of, where) == (name, source)) for source in SOURCES} for name in settings}
 
 
 def heads_of(settings):

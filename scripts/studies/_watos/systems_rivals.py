@@ -2,7 +2,7 @@
 
 from _parts import seconds, two
 
-from .cells import WAYS, bound_of
+from .cells import WAYS, ratio
 from .overall import GPUS, OPEN
 
 FEW = (("strategy.search.candidates", 4), ("strategy.search.simulated", 4))
@@ -26,22 +26,9 @@ def on_gpus(simulator, settings, left_open):
         return None
 
 
-def text(result):
-    return two(seconds(result)) if result else "does not fit"
-
-
-def ratio(result, ours):
-    """Its time over ours."""
-    return seconds(result) / seconds(ours) if result and ours else None
-
-
 def over(result, ours):
     value = ratio(result, ours)
     return two(value) if value else ""
-
-
-def of_bound(result):
-    return two(bound_of(result) / seconds(result)) if result else ""
 
 
 def gpu_cut(result):

@@ -2,12 +2,12 @@
 
 import json
 
-from _parts import Outcome, geomean, seconds, two
+from _parts import Outcome, geomean, two
 from _runs import table
 
 from . import streams
 from . import systems_rivals as rivals
-from .cells import Cell, bound_of, plan_of
+from .cells import Cell, bound_of, of_bound, plan_of, ratio, text
 from .jobs import SEARCHED
 
 MACHINE = "mesh-switch-config3"
@@ -76,7 +76,7 @@ def times(found):
     for cell in CELLS:
         for bandwidth in BANDWIDTHS:
             ours = found["WATOS", (cell, bandwidth)]
-            lines.append((*cell.named()[:2], bandwidth, two(bound_of(ours)), rivals.text(ours), *[rivals.text(found[name, (cell, bandwidth)]) for name in RIVALS]))
+            lines.append((*cell.named()[:2], bandwidth, two(bound_of(ours)), text(ours), *[text(found[name, (cell, bandwidth)]) for name in RIVALS]))
     return table(("model", "sequences", "switch TB/s", "bound s", "WATOS s", *[f"{name} s" for name in RIVALS]), lines)
 
 
@@ -84,7 +84,7 @@ def gains(found):
     """Means over the cells that fit."""
     lines = []
     for bandwidth in BANDWIDTHS:
-        own = {name: [rivals.ratio(found[name, (cell, bandwidth)], found["WATOS", (cell, bandwidth)]) for cell in CELLS] for name in RIVALS}
+        own = {name: [ratio(found[name, (cell, bandwidth)], found["WATOS", (cell, bandwidth)]) for cell in CELLS] for name in RIVALS}
         fits = {name: [value for value in values if value] for name, values in own.items()}
         lines.append((bandwidth, *[two(geomean(values)) if values else "" for values in fits.values()]))
     return table(("switch TB/s", *RIVALS), lines)
@@ -101,7 +101,7 @@ def plans(found):
     for cell in CELLS:
         ours, ruled, wide = (found[name, (cell, AS_IN_THE_PAPER)] for name in ("WATOS", "MG-wafer (a)", ACROSS))
         on_gpus = [found[name, cell] for name in rivals.ON_GPUS]
-        lines.append((*cell.named()[:2], plan_of(ours), plan_of(ruled) if ruled else "", rivals.gpu_cut(wide), *[part for one in on_gpus for part in (rivals.text(one), rivals.gpu_cut(one))],
+        lines.append((*cell.named()[:2], plan_of(ours), plan_of(ruled) if ruled else "", rivals.gpu_cut(wide), *[part for one in on_gpus for part in (text(one), rivals.gpu_cut(one))],
                       rivals.over(on_gpus[-1], ours)))
     return table(("model", "sequences", "WATOS", "MG-wafer (a)", ACROSS, "GPUs (a) s", "cut", "GPUs (b) s", "cut", "(b) over WATOS"), lines)
 
@@ -110,5 +110,5 @@ def counts(found):
     names = [(cell, bandwidth) for cell in CELLS for bandwidth in BANDWIDTHS]
     first = {f"switch_{key}": rivals.ordered((found["WATOS", name], found[rival, name]) for name in names)
              for key, rival in zip(("over_a", "over_b", "over_tp8", "over_streaming"), RIVALS)}
-    reached = [bound_of(found["WATOS", name]) / seconds(found["WATOS", name]) for name in names]
+    reached = [of_bound(found["WATOS", name]) for name in names]
     return first | {"switch_least_of_bound": two(min(reached)), "switch_most_of_bound": two(max(reached))}

@@ -1,16 +1,16 @@
 """Figure 24(a): four wafers beside four servers of eight GPUs, for models of two sizes."""
 
-from _parts import Outcome, seconds, two
+from _parts import Outcome, two
 from _runs import table
 
 from . import systems_rivals as rivals
-from .cells import bound_of, plan_of
+from .cells import bound_of, of_bound, one_plan, plan_of, ratio, text
 from .jobs import SEARCHED
 from .systems import sentences
 
 MODELS = {"GPT-175B": "gpt3-175b", "Llama3-405B": "llama3-405b"}  # by size
 JOB = (("model.max_positions", 4096), ("workload.sequence", 4096), ("strategy.micro_batch", 1), ("workload.global_batch", 256))
-ONE = (("strategy.search.candidates", 1), ("strategy.search.simulated", 1), ("strategy.search.rivals", "false"))  # simulating 224 dies takes minutes
+ONE = one_plan("genetic")  # simulating 224 dies takes minutes
 ON_WAFERS = (("machine.include", "wafer-config3-x4"), ("strategy.tensor", "[2, 4, 8, 14, 16, 28]"), *ONE)
 LINKS = {"WATOS-18": "1800 GB/s", "WATOS-4": "400 GB/s"}  # between wafers, of a joint and each way
 MEMORIES = ("490 GB", "288 GB")  # of a GPU
@@ -45,8 +45,8 @@ def times(found):
     for model in MODELS:
         ours = [found[link, model] for link in LINKS]
         on_gpus = [found[(way, memory), model] for memory in MEMORIES for way in rivals.ON_GPUS]
-        bounds = [part for one in ours for part in ((two(bound_of(one)) if one else ""), rivals.text(one))]
-        lines.append((model, *bounds, *[rivals.text(one) for one in on_gpus]))
+        bounds = [part for one in ours for part in ((two(bound_of(one)) if one else ""), text(one))]
+        lines.append((model, *bounds, *[text(one) for one in on_gpus]))
     header = ("model", *[part for link in LINKS for part in (f"{link} bound s", "s")], *[f"{way}, {memory} s" for memory in MEMORIES for way in rivals.ON_GPUS])
     return table(header, lines)
 
@@ -69,10 +69,10 @@ def plans(found):
 
 def counts(found):
     own = [found[link, model] for link in LINKS for model in MODELS if found[link, model]]
-    reached = [bound_of(one) / seconds(one) for one in own]
+    reached = [of_bound(one) for one in own]
     first = {f"wafers_{key}": rivals.ordered((found[link, model], found[(way, "490 GB"), model]) for link in LINKS for model in MODELS)
              for key, way in zip(("over_a", "over_b"), rivals.ON_GPUS)}
-    grows = sum(grows_with_size([rivals.ratio(found[(way, "490 GB"), model], found[link, model]) for model in MODELS]) for link in LINKS for way in rivals.ON_GPUS)
+    grows = sum(grows_with_size([ratio(found[(way, "490 GB"), model], found[link, model]) for model in MODELS]) for link in LINKS for way in rivals.ON_GPUS)
     return first | {"wafers_gain_grows": f"{grows}/4", "wafers_least_of_bound": two(min(reached)), "wafers_most_of_bound": two(max(reached))}
 
 

@@ -5,6 +5,7 @@ from _runs import table
 
 from . import works_plans
 from .cells import WAYS, Cell
+from .jobs import ROOM_FOR_ALL
 from .works_plans import BEST, FEW, ONE_DIMENSION, SETS, TOPOLOGIES
 
 CELLS = tuple(Cell(model, 4096, 2, 64) for model in ("GPT-175B", "Llama3-70B", "Llama2-30B"))
@@ -35,12 +36,12 @@ def first_runs(simulator, served):
     jobs = {}
     for cell in CELLS:
         jobs |= {(cell, "whole"): cell.job(), (cell, "rule"): cell.job(*ONE_DIMENSION, *WAYS["MG-wafer (a)"]), (cell, "calculon"): cell.job(*ONE_DIMENSION, *BEST),
-                 (cell, "room"): cell.job(*SETS["none"], *FEW, *works_plans.ROOM_FOR_ALL)}
+                 (cell, "room"): cell.job(*SETS["none"], *FEW, *ROOM_FOR_ALL)}
         for again, setting in SETS.items():
             jobs[cell, ("all", again)] = cell.job(*setting, *FEW)
             for place in (*TOPOLOGIES, works_plans.chosen(served[cell])):
                 jobs[cell, ("uniform", place, again)] = works_plans.at(cell, place, *setting, *ONE_DIMENSION, *BEST)
-    return works_plans.searched(simulator, jobs)
+    return dict(zip(jobs, simulator.searched(jobs.values())))
 
 
 def outcome_of(runs, served):

@@ -9,8 +9,8 @@ from _runs import ROOT
 
 from . import access, tiles
 from .analytic import model_of
-from .cells import MODELS, WAYS, bound_of, plan_of
-from .jobs import ROOM_FOR_ALL, SEARCHED, placed
+from .cells import MODELS, WAYS, bound_of, fastest, one_plan, plan_of
+from .jobs import SEARCHED, placed
 
 HERE = "mesh"
 TOPOLOGIES = {  # wafer and settings
@@ -23,8 +23,7 @@ CONFIGS = {"config 1": ("wafer-config1", 8, ("2x4",)), "config 2": ("wafer-confi
 WHOLE_THERE = "WATOS where PD goes"
 SETS = {again: (("strategy.recomputation", again),) for again in ("none", "full")}
 ONE_DIMENSION, BEST = (("strategy.tensor_rows", 1),), WAYS["MG-wafer (b)"]
-FEW = (("strategy.search.step", "scheduler"), ("strategy.search.candidates", 1), ("strategy.search.simulated", 1), ("strategy.search.rivals", "false"))
-PLACED = (("strategy.search.step", "memory"), *FEW[1:])
+FEW, PLACED = one_plan("scheduler"), one_plan("memory")
 SERVED, SEQUENCES, PROMPT, GENERATED = "watos/mg-gpu.toml", 168, 2048, 128
 CUT = re.compile(r"TP (\d+), PP (\d+)(?:, DP (\d+))?(, HxK \d+x\d+)?(?:, (\d+)x(\d+))?")
 
@@ -68,11 +67,6 @@ def at(cell, place, *settings):
     return replace(cell, wafer=wafer).job(*own, *settings)
 
 
-def searched(simulator, jobs):
-    """Results of jobs by key. Two works may ask for the same one."""
-    return dict(zip(jobs, simulator.searched(jobs.values())))
-
-
 def served(simulator, cell):
     """Tokens a second by configuration; None where the batch does not fit."""
     jobs = []
@@ -91,10 +85,6 @@ def predictions(found):
     """(cut, what runs again, predicted s) of all cuts that fit so."""
     return [(cut_of(row["candidate"]), again, row["predicted_ps"] * 1e-12) for again in SETS if found["all", again]
             for row in found["all", again]["tried"].to_dict("records") if row["predicted_ps"]]
-
-
-def fastest(results):
-    return min((result for result in results if result), key=seconds, default=None)
 
 
 def uniform(found, place):
@@ -165,7 +155,7 @@ def of_cell(cell, found, speeds, simulator):
     """Run by work; None where nothing fits. `topologies`: of PD on each, and of the whole search on the one that it takes."""
     plans, wafer = predictions(found), chosen(speeds)
     jobs, topology = follow_ups(cell, found, plans, wafer)
-    found = found | searched(simulator, jobs)
+    found = found | dict(zip(jobs, simulator.searched(jobs.values())))
     hecaton, words = two_dimensions(cell, plans)
     bounds = {place: bound_of(found["bound", place]) for place in {*TOPOLOGIES, wafer} - {HERE} if found["bound", place]} | {HERE: bound_of(found["whole"])}
     run = lambda result, place=HERE, plan=None: Run(seconds(result), bounds[place], plan or plan_of(result), shares_of(result)) if result else None
