@@ -1,5 +1,6 @@
 """Plans that strategy watos finds: the same however they are searched, and never behind the rivals'."""
 
+import pathlib
 import re
 import unittest
 
@@ -117,6 +118,12 @@ class WaferSearch(CliTest):
             self.assertRegex(said, text)
             self.assertEqual(said.count("\n"), 1, said)
             self.assertFalse((self.folder / "plan.toml").exists())
+
+    def test_a_reason_is_whole_though_no_key_of_the_search_has_a_place_in_a_file(self):
+        experiment = pathlib.Path(__file__).resolve().parents[2] / "inputs" / "experiments" / "watos" / "gpt-175b.toml"
+        said = self.tessera("run", experiment, "-o", "out.h5", "--set", "model.include=deepseek-v2-lite", "--set", "strategy.tensor_rows=2", "--set", "strategy.tensor=4", code=3).stderr
+        self.assertIn("HxK 2x2, 2x2: experts are not cut in two dimensions, allowed: tensor_rows = 1", said)
+        self.assertEqual(said.count("\n"), 1, said)
 
     def test_a_plan_that_was_changed_or_is_for_another_wafer_is_refused(self):
         self.plan("plan.toml")

@@ -125,10 +125,12 @@ std::string problem_with(const StrategyKind& cut, const Table& table, const Job&
     return error.what();
   }
   if (own.ok()) return {};
-  // Without the place: it is that of a table that nobody has written.
+  // Without the place, "file:line:column" or "--set key": keys that the search has set have none.
   const std::string& line = own.errors().front();
   const std::size_t end = line.find(": ");
-  return end == std::string::npos ? line : line.substr(end + 2);
+  const bool has_place =
+      end != std::string::npos && (line.starts_with("--set ") || (line[end - 1] >= '0' && line[end - 1] <= '9'));
+  return has_place ? line.substr(end + 2) : line;
 }
 
 }  // namespace tessera::strategy::watos
