@@ -119,12 +119,10 @@ OperatorSet output(const Context& context) {
   return set;
 }
 
-void add_products(const Context& context, ParameterShare& share) { add_projection_weights(context, share); }
-
 /// The linear layer that makes the four has a bias, the last one none. Biases of scores are of all heads, of which a
 /// rank sees some.
 void add_parameters(const Context& context, ParameterShare& share) {
-  add_products(context, share);
+  add_projection_weights(context, share);
   const std::int64_t biases = bias_parameters(context.model, context.layer);
   share.sharded += columns(context) + norm_vectors(context.model) * context.output_width;
   share.replicated += biases;
@@ -157,7 +155,7 @@ MixerKind hstu_mixer() {
           .core = core,
           .output = output,
           .add_parameters = add_parameters,
-          .add_products = add_products,
+          .add_products = add_projection_weights,
           .cached_bytes = cached_bytes,
           .weights = weights,
           .core_flops = core_flops};
