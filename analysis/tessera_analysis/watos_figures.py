@@ -3,19 +3,20 @@
 import matplotlib.pyplot as pyplot
 
 from . import style
-from .bars import Chart, handles
+from .bars import WIDTH, Chart, handles, places
 
 MAPS = ("computing, % of the time", "memory at its peak, %", "links sending, % of the time")
 DIES = {"small square": ("#0072B2", "s"), "small rectangle": ("#E69F00", "^"), "large square": ("#009E73", "o"), "large rectangle": ("#CC79A7", "v")}
-COLOURS = ("#B0B0B0", "#E69F00", "#56B4E9", "#0072B2", "#009E73")
+COLOURS = ("#B0B0B0", "#E69F00", "#56B4E9", "#0072B2", "#009E73", "#CC79A7", "#D55E00", "#332288")
 
 
-def figure_15(panels):
-    """Panels by their titles: rows of performance by configuration, 1 the slowest of a cell; a configuration that does not fit has none."""
+def performance(title, panels):
+    """Panels by their titles: rows of performance by what is compared, 1 the slowest of a row; what does not fit has no bar."""
     figure, axes = pyplot.subplots(len(panels), 1, figsize=(12, 3.4 * len(panels)), layout="constrained", squeeze=False)
-    style.title(figure, "Figure 15: performance of four wafers, 1 the slowest of each cell")
-    for one, (title, rows) in zip(axes[:, 0], panels.items()):
-        _bars(one, rows, title)
+    style.title(figure, f"{title}, 1 the slowest of each group")
+    for one, (name, rows) in zip(axes[:, 0], panels.items()):
+        _bars(one, rows, name)
+        one.axhline(1, color="#303030", linewidth=0.8)
     return figure
 
 
@@ -62,6 +63,32 @@ def _bars(axes, rows, title):
     axes.set_title(title, loc="right", fontsize=10)
     axes.legend(handles=handles(looks, {name: name for name in names}), loc="lower left", bbox_to_anchor=(0, 1.0), ncol=len(names), borderaxespad=0.2)
     return looks
+
+
+def figure_22(rows, stated):
+    """Rows of gains in throughput, in %, of a plan that knows of the faults over each baseline; `stated`: the paper's by (group, label)."""
+    figure, axes = pyplot.subplots(figsize=(9, 4.2), layout="constrained")
+    style.title(figure, "Figure 22: gain in throughput of a plan that knows which links or dies are slow, mean of all draws")
+    _bars(axes, rows, "")
+    for x, row in zip(places(rows), rows):
+        if value := stated.get((row.group, row.label)):
+            axes.plot([x - WIDTH / 2, x + WIDTH / 2], [value, value], color="black", linewidth=2)
+            axes.annotate(f"paper: +{value} %", (x, value), xytext=(0, 4), textcoords="offset points", ha="center", fontsize=8)
+    axes.axhline(0, color="#303030", linewidth=0.8)
+    style.percent_axis(axes.yaxis)
+    return figure
+
+
+def figure_24b(curves):
+    """Best fitness by generation, over the best of all runs, a line for each omega: the mean of its seeds."""
+    figure, axes = pyplot.subplots(figsize=(7, 3.8), layout="constrained")
+    style.title(figure, "Figure 24(b): best fitness by generation, 1 the best of all")
+    for number, (omega, values) in enumerate(curves.items()):
+        axes.plot(range(len(values)), values, color=COLOURS[number], linewidth=1.4, label=f"omega {omega:.1f}")
+    axes.set_xlabel("generation")
+    axes.set_ylabel("mean of the seeds")
+    axes.legend(ncol=2)
+    return figure
 
 
 def figure_25(points):

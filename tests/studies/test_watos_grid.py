@@ -2,9 +2,12 @@
 
 import unittest
 
+import matplotlib.pyplot as pyplot
 import pandas
-from _watos import analytic, configurations, far, models, overall
-from _watos.cells import LARGEST, MODELS, cells
+from _watos import PARTS, WHEN_NAMED, analytic, configurations, far, models, overall
+from _watos.cells import LARGEST, MODELS, cells, performances
+from tessera_analysis import watos_figures
+from tessera_analysis.bars import Row
 
 PS = 10**12
 
@@ -25,6 +28,48 @@ class Grid(unittest.TestCase):
     def test_positions_grow_with_the_sequence(self):
         settings = dict(cells()[1].settings())
         self.assertEqual((settings["model.max_positions"], settings["workload.sequence"]), (4096, 4096))
+
+
+def drawn(test, draw, *values):
+    """The first axes of a picture, which is closed after the test."""
+    figure = draw(*values)
+    test.addCleanup(pyplot.close, figure)
+    return figure.axes[0]
+
+
+class Pictures(unittest.TestCase):
+    def test_performance_is_over_the_slowest_and_what_does_not_fit_has_none(self):
+        """2 s beside 3 s: 1.5 times as fast."""
+        row = performances("", "a model", {"one": result(2.0), "two": result(3.0), "three": None})
+        self.assertEqual(row.values, {"one": 1.5, "two": 1.0, "three": 0})
+        axes = drawn(self, watos_figures.performance, "Figure 0: a test", {"": [row, row]})
+        self.assertEqual(sorted(bar.get_height() for bar in axes.patches), [0, 0, 1.0, 1.0, 1.5, 1.5])
+
+    def test_gains_stand_beside_the_papers_line(self):
+        axes = drawn(self, watos_figures.figure_22, [Row("links", "50 %", {"laid over": 3.2, "where it stands": 0.2})], {("links", "50 %"): 18})
+        self.assertEqual([bar.get_height() for bar in axes.patches], [3.2, 0.2])
+        self.assertEqual(list(axes.lines[0].get_ydata()), [18, 18])
+
+    def test_generations_have_a_line_for_each_omega(self):
+        axes = drawn(self, watos_figures.figure_24b, {0.0: [2.0, 1.5], 1.0: [2.0, 1.25]})
+        self.assertEqual([list(line.get_ydata()) for line in axes.lines], [[2.0, 1.5], [2.0, 1.25]])
+
+
+class Long(unittest.TestCase):
+    def test_one_model_has_the_whole_grid_of_its_own(self):
+        """3 sequences x 3 micro-batches x 2 batches on 4 wafers, and two rivals of each; nothing runs again."""
+        asked = []
+
+        class Simulator:
+            def searched(self, jobs):
+                jobs = list(jobs)
+                asked.extend(jobs)
+                return [result(2.0) for _ in jobs]
+
+        outcome = WHEN_NAMED[f"long-{MODELS[LARGEST]}"](Simulator())
+        self.assertEqual(len(asked), 18 * (4 + 2))
+        self.assertEqual(list(outcome.tables), [f"long {LARGEST}", f"long {LARGEST} far"])
+        self.assertFalse(set(PARTS) & set(WHEN_NAMED))
 
 
 class Configurations(unittest.TestCase):

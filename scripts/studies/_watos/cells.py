@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from _parts import seconds, two
+from tessera_analysis.bars import Row
 
 from .jobs import SEARCHED
 
@@ -66,6 +67,12 @@ def fastest(results):
 def ratio(rival, ours):
     """Its time over ours; None where one does not fit."""
     return seconds(rival) / seconds(ours) if rival and ours else None
+
+
+def performances(group, label, results):
+    """A row of a chart: how fast each of the results by name is, 1 the slowest; 0 where a plan does not fit."""
+    slowest = max((seconds(result) for result in results.values() if result), default=1)
+    return Row(group, label, {name: slowest / seconds(result) if result else 0 for name, result in results.items()})
 
 
 def text(result):

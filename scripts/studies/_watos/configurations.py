@@ -5,10 +5,9 @@ from dataclasses import replace
 from _parts import Outcome, seconds, share, two
 from _runs import table
 from tessera_analysis import watos_figures
-from tessera_analysis.bars import Row
 
 from . import analytic
-from .cells import FEW, LARGEST, MODELS, NOTHING_AGAIN, cells, of_bound, plan_of, with_bound
+from .cells import FEW, LARGEST, MODELS, NOTHING_AGAIN, cells, of_bound, performances, plan_of, with_bound
 from .far import explained
 
 WAFERS = {f"config {number}": f"wafer-config{number}" for number in (1, 2, 3, 4)}
@@ -26,7 +25,7 @@ def study(simulator):
     whole.tables["figure 15 analytic"], favours = analytic_model(rows, found)
     whole.tables["figure 15 far"] = explained({(*row.named(), wafer if way == "with" else f"{wafer}, {way}"): result for (way, wafer, row), result in found.items()
                                                   if way == "with" or result is not found["with", wafer, row]})
-    whole.pictures["figure-15"] = watos_figures.figure_15, ({f"{way} recomputation": bars(way, rows, found) for way in WAYS},)
+    whole.pictures["figure-15"] = watos_figures.performance, ("Figure 15: performance of four wafers", {f"{way} recomputation": bars(way, rows, found) for way in WAYS},)
     whole.tables["figure 15 bytes"] = by_bytes(simulator, next(row for row in rows if row.model == LARGEST))
     whole.claims = sentences(rows, found, favours)
     whole.summary = {f"config_{wafer[-1]}_leads_{way}": sum(leader(way, row, found) == wafer for row in rows) for way in WAYS for wafer in WAFERS}
@@ -82,13 +81,7 @@ def by_bytes(simulator, row):
 
 
 def bars(way, rows, found):
-    """Rows of a chart: performance over that of the slowest wafer that fits, 0 where none does."""
-    drawn = []
-    for row in rows:
-        times = {wafer: seconds(found[way, wafer, row]) if found[way, wafer, row] else None for wafer in WAFERS}
-        slowest = max((time for time in times.values() if time), default=1)
-        drawn.append(Row(row.model, f"{row.sequence:,} x {row.micro_batch}\nbatch {row.batch}", {wafer: slowest / time if time else 0 for wafer, time in times.items()}))
-    return drawn
+    return [performances(row.model, f"{row.sequence:,} x {row.micro_batch}\nbatch {row.batch}", {wafer: found[way, wafer, row] for wafer in WAFERS}) for row in rows]
 
 
 def plans(way, rows, found):

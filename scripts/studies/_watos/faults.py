@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from _parts import Outcome, geomean, seconds, two
 from _runs import table
+from tessera_analysis import watos_figures
+from tessera_analysis.bars import Row
 
 from .cells import bound_of, one_plan
 from .jobs import SEARCHED
@@ -49,7 +51,8 @@ def study(simulator):
             for severity, draws in SEVERITIES.items():
                 rows[among, severity] = drawn(wafers.draw, among, severity, draws)
                 print(f"{NAMES[among]} {severity}: {len(rows[among, severity][0])} draws", flush=True)
-    return Outcome(tables={"figure 22": times(rows), "figure 22 gains": gains(rows)}, summary=summary(rows), claims=claims(rows))
+    picture = watos_figures.figure_22, (bars(rows), {(among_title(among), STATED): value for among, value in PAPER.items()})
+    return Outcome(tables={"figure 22": times(rows), "figure 22 gains": gains(rows)}, pictures={"figure-22": picture}, summary=summary(rows), claims=claims(rows))
 
 
 class Wafers:
@@ -114,6 +117,21 @@ def gains(rows):
             lines.append((NAMES.get(among, among), severity, *spread(over_laid), *(spread(over_places) if over_places[0] is not None else ("", "", "")),
                           f"{PAPER[among]:+d}" if severity == STATED else ""))
     return table(("20 % of", "left", "over it laid over, least %", "mean %", "most %", "over where it stands, least %", "mean %", "most %", "paper %"), lines)
+
+
+def among_title(among):
+    return f"speed left of 20 % of the {NAMES[among]}"
+
+
+def bars(rows):
+    """Rows of a chart, of what is slow: where dies or links are dead no plan stays where it stands."""
+    drawn = []
+    for among in HOW:
+        for severity in ("75 %", "50 %", "25 %"):
+            own, _ = rows[among, severity]
+            drawn.append(Row(among_title(among), severity, {"over the sound plan laid over": mean_of([one.gain for one in own]),
+                                                            "over it where it stands": mean_of([one.gain_over_places for one in own])}))
+    return drawn
 
 
 def mean_of(percents):

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from _parts import Outcome, seconds, two
 from _runs import table
+from tessera_analysis import watos_figures
 
 from . import cells
-from .cells import bound_of, plan_of
+from .cells import bound_of, performances, plan_of
 from .far import own_bound
 from .jobs import SEARCHED
 
@@ -33,7 +34,9 @@ MODELS = (Model("Mamba-2 (Codestral 7B)", "mamba-codestral-7b", 4096), Model("Qw
 def study(simulator):
     jobs = {(way, model): model.job(*settings) for model in MODELS for way, settings in WAYS.items()}
     found = dict(zip(jobs, simulator.searched(jobs.values())))
-    return Outcome(tables={"figure 19": times(found), "figure 19 plans": plans(found), "figure 19 work": work(found)}, summary=counts(found), claims=claims(found))
+    bars = [performances("", model.name, {way: found[way, model] for way in (*RIVALS, "WATOS")}) for model in MODELS]
+    return Outcome(tables={"figure 19": times(found), "figure 19 plans": plans(found), "figure 19 work": work(found)}, summary=counts(found), claims=claims(found),
+                   pictures={"figure-19": (watos_figures.performance, ("Figure 19: models that are no plain transformers", {"": bars}))})
 
 
 def claims(found):

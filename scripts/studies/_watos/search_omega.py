@@ -4,6 +4,7 @@ import statistics
 
 from _parts import Outcome, three
 from _runs import table
+from tessera_analysis import watos_figures
 
 from .jobs import SEARCHED, cut
 
@@ -41,15 +42,16 @@ def curve_of(result):
 def outcome_of(curves):
     """Of curves by (omega, seed), each a fitness by generation."""
     best = min(curve[-1] for curve in curves.values())
-    lines, last = [], {}
+    lines, last, drawn = [], {}, {}
     for omega in dict.fromkeys(omega for omega, _ in curves):
         own = [[value / best for value in curve] for (other, _), curve in curves.items() if other == omega]
         means = [(statistics.mean(at), statistics.stdev(at)) for at in ([curve[generation] for curve in own] for generation in GENERATIONS)]
         last[omega] = means
+        drawn[omega] = [statistics.mean(at) for at in zip(*own)]
         lines.append((f"{omega:.1f}", *[f"{mean:.2f} +- {spread:.2f}" for mean, spread in means]))
     differ = [column for column in range(len(GENERATIONS)) if len({means[column][0] for means in last.values()}) > 1]
     fastest = {GENERATIONS[column]: min(last, key=lambda omega: last[omega][column][0]) for column in differ}
     said = "\n".join(f"- Lowest mean at generation {generation}: omega {omega:.1f}." for generation, omega in fastest.items())
     return Outcome(tables={"omega": table(("omega", *[f"generation {generation}" for generation in GENERATIONS]), lines), "omega best": said},
-                   summary={"best_omega": f"{fastest[max(fastest)]:.1f}"},
+                   pictures={"figure-24b": (watos_figures.figure_24b, (drawn,))}, summary={"best_omega": f"{fastest[max(fastest)]:.1f}"},
                    claims=[("figure 24(b): tournaments alone end better than elitism alone", "yes", f"{last[0.0][-1][0]:.2f} and {last[1.0][-1][0]:.2f} of the best", last[0.0][-1][0] < last[1.0][-1][0])])

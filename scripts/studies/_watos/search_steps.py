@@ -2,7 +2,9 @@
 
 from _parts import Outcome, three
 from _runs import table
+from tessera_analysis import watos_figures
 
+from .cells import performances
 from .jobs import SEARCHED, cut
 
 MODELS = {"Llama2-30B": "llama2-30b", "Llama3-70B": "llama3-70b", "Mixtral 8x7B": "mixtral-8x7b", "GPT-175B": "gpt3-175b"}
@@ -17,7 +19,9 @@ def study(simulator):
     jobs = {(name, step): (SEARCHED, (("model.include", model), *ALONE, *settings)) for name, model in MODELS.items() for step, settings in STEPS.items()}
     found = dict(zip(jobs, simulator.searched(jobs.values())))
     taken = {job: taken_by(result) for job, result in found.items()}
-    return Outcome(tables={"figure 18": figure_18(taken), "figure 18 plans": plans(taken)}, summary={"steps_that_hurt": hurt(taken)}, claims=claims(taken))
+    bars = [performances("", name, {step: found[name, step] for step in STEPS}) for name in BY_SIZE]
+    return Outcome(tables={"figure 18": figure_18(taken), "figure 18 plans": plans(taken)}, summary={"steps_that_hurt": hurt(taken)}, claims=claims(taken),
+                   pictures={"figure-18": (watos_figures.performance, ("Figure 18: what each step of the search adds", {"": bars}))})
 
 
 def claims(taken):

@@ -4,10 +4,11 @@ import json
 
 from _parts import Outcome, geomean, two
 from _runs import table
+from tessera_analysis import watos_figures
 
 from . import streams
 from . import systems_rivals as rivals
-from .cells import Cell, bound_of, of_bound, plan_of, ratio, text
+from .cells import Cell, bound_of, of_bound, performances, plan_of, ratio, text
 from .jobs import SEARCHED
 
 MACHINE = "mesh-switch-config3"
@@ -38,7 +39,14 @@ def study(simulator):
         for way, left_open in rivals.ON_GPUS.items():
             found[way, cell] = rivals.on_gpus(simulator, (*cell.settings(), *GPU_MACHINE), left_open)
     return Outcome(tables={"mesh-switch": times(found), "mesh-switch gains": gains(found), "mesh-switch shares": shares(found), "mesh-switch plans": plans(found)},
-                   summary=counts(found))
+                   pictures={"figure-23": (watos_figures.performance, ("Figure 23: meshes round a switch", {"": bars(found)}))}, summary=counts(found))
+
+
+def bars(found):
+    shown = (*rivals.ON_GPUS, *RIVALS, "WATOS")
+    of = lambda name, cell, bandwidth: found[(name, cell) if name in rivals.ON_GPUS else (name, (cell, bandwidth))]
+    return [performances(f"{cell.model}, {cell.sequence:,} x {cell.micro_batch}", f"{bandwidth} TB/s", {name: of(name, cell, bandwidth) for name in shown})
+            for cell in CELLS for bandwidth in BANDWIDTHS]
 
 
 def switch(bandwidth):

@@ -2,9 +2,10 @@
 
 from _parts import Outcome, two
 from _runs import table
+from tessera_analysis import watos_figures
 
 from . import systems_rivals as rivals
-from .cells import bound_of, of_bound, one_plan, plan_of, ratio, text
+from .cells import bound_of, of_bound, one_plan, performances, plan_of, ratio, text
 from .jobs import SEARCHED
 from .systems import sentences
 
@@ -26,7 +27,8 @@ def study(simulator):
                 settings = (("machine.include", "blackwell-ultra-4x8"), ("machine.device.memory_capacity", memory), *of_model(model))
                 found[(way, memory), model] = rivals.on_gpus(simulator, settings, left_open)
     tables = {"four wafers": times(found), "four wafers gains": gains(found), "four wafers plans": plans(found)}
-    return Outcome(tables=tables, claims=sentences(counts(found), SENTENCES), summary=counts(found))
+    picture = watos_figures.performance, ("Figure 24(a): four wafers and four servers", {f"GPUs of {memory}": bars(found, memory) for memory in MEMORIES})
+    return Outcome(tables=tables, pictures={"figure-24a": picture}, claims=sentences(counts(found), SENTENCES), summary=counts(found))
 
 
 def of_model(model):
@@ -49,6 +51,10 @@ def times(found):
         lines.append((model, *bounds, *[text(one) for one in on_gpus]))
     header = ("model", *[part for link in LINKS for part in (f"{link} bound s", "s")], *[f"{way}, {memory} s" for memory in MEMORIES for way in rivals.ON_GPUS])
     return table(header, lines)
+
+
+def bars(found, memory):
+    return [performances("", model, {way: found[(way, memory), model] for way in rivals.ON_GPUS} | {link: found[link, model] for link in reversed(LINKS)}) for model in MODELS]
 
 
 def gains(found):

@@ -2,6 +2,8 @@
 
 from _parts import Outcome, share, two
 from _runs import table
+from tessera_analysis import watos_figures
+from tessera_analysis.bars import Row
 
 from . import works_plans
 from .cells import WAYS, Cell
@@ -52,7 +54,8 @@ def outcome_of(runs, served):
                            "figure 20 plans": per_cell(runs, lambda run, own: run.plan),
                            "figure 20 shares": per_cell(runs, lambda run, own: ", ".join(f"{share:.1f}" for share in run.shares)),
                            "figure 20 topologies": topologies(runs), "figure 20 generation": generation(served)},
-                   summary=counts(runs), claims=sentences(counts(runs)))
+                   summary=counts(runs), claims=sentences(counts(runs)),
+                   pictures={"figure-20": (watos_figures.performance, ("Figure 20: performance of eight works", {"": [bars(cell, own) for cell, own in runs.items()]}))})
 
 
 def sentences(held):
@@ -63,6 +66,12 @@ def sentences(held):
 def per_cell(runs, text):
     lines = [(name, *[text(own[name], own) if own.get(name) else "does not fit" for own in runs.values()]) for name in (*READ, BLIND, PRODUCT)]
     return table(("work", *[title(cell) for cell in runs]), lines)
+
+
+def bars(cell, own):
+    """A row of a chart."""
+    slowest = max(own[name].seconds for name in READ if own.get(name))
+    return Row("", title(cell), {name: slowest / own[name].seconds if own.get(name) else 0 for name in READ})
 
 
 def title(cell):
