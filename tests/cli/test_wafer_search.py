@@ -149,6 +149,27 @@ class WaferSearch(CliTest):
         none = self.tessera("run", EXPERIMENT, "-o", "out.h5", "--force", "--set", f"strategy.healthy_plan={EXPERIMENT}", code=2).stderr
         self.assertIn("no plan of strategy watos", none)
 
+    def test_pairs_are_laid_over_with_their_stages(self):
+        """The sound wafer's plan lends die by die; on the same wafer each lends from and to the same place of the same stage, now elsewhere."""
+        sound = ("--set", "machine.fault=[]")
+        self.plan("sound.toml", *sound)
+        self.simulate(EXPERIMENT, "own.h5", *sound, "--plan", "sound.toml")
+        self.simulate(EXPERIMENT, "laid.h5", *sound, "--set", "strategy.healthy_plan=sound.toml")
+        own, laid = ([re.findall(r"\d+", line) for line in self.tessera("show", file, "--table", "loans").stdout.splitlines() if re.match(r" +\d", line)] for file in ("own.h5", "laid.h5"))
+        self.assertGreater(len(own), 0)
+        number_stages_and_bytes = lambda row: (*row[:3], row[6])
+        self.assertEqual([number_stages_and_bytes(row) for row in own], [number_stages_and_bytes(row) for row in laid])
+        self.assertNotEqual(own, laid)
+
+    def test_replicas_are_laid_over_as_many_as_live(self):
+        """12 dies in tensor groups and pipelines of two: three replicas. With four dies dead there is room for two, and the batch is dealt out to three or one."""
+        cut = ("--set", "strategy.tensor=2", "--set", "strategy.pipeline=2", "--set", "strategy.data=3", "--set", "machine.device.memory_capacity=1 GB")
+        self.plan("sound.toml", *cut, "--set", "machine.fault=[]")
+        for dead, replicas in (([], 3), ([0, 1, 2, 3], 1)):
+            faults = ", ".join(f"{{die = [{column}, 0], dead = true}}" for column in dead)
+            said = self.simulate(EXPERIMENT, "out.h5", *cut, "--set", f"machine.fault=[{faults}]", "--set", "strategy.healthy_plan=sound.toml").stdout
+            self.assertRegex(said, rf"pipeline parallel 2, data parallel {replicas}\b")
+
 
 if __name__ == "__main__":
     unittest.main()

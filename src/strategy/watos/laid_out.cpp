@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "places.hpp"
 #include "tessera/base/error.hpp"
@@ -34,19 +36,50 @@ TablePointer strategy_in(const Attachment& plan) {
   return config::clone(*strategy->table());
 }
 
-Value devices_of(const Place& place) {
-  Array devices;
-  for (const machine::NodeId device : place.devices) devices.push_back({std::int64_t{device}, {}});
-  return {devices, {}};
+using Devices = std::vector<std::int64_t>;
+
+/// Whole numbers of a list; empty where there is none.
+Devices numbers_in(const Table& table, const char* key) {
+  Devices numbers;
+  const Value* value = table.find(key);
+  if (value == nullptr || value->array() == nullptr) return numbers;
+  for (const Value& one : *value->array())
+    if (const auto* number = std::get_if<std::int64_t>(&one.content())) numbers.push_back(*number);
+  return numbers;
 }
 
-/// Its stages at those places, one after another; the first ones where there are fewer places.
-Value stages_at(const Table& strategy, const std::vector<Place>& places, std::size_t count) {
+Value list_of(const Devices& devices) {
+  Array list;
+  for (const std::int64_t device : devices) list.push_back({device, {}});
+  return {list, {}};
+}
+
+/// Of each stage, those of one replica after another.
+using DevicesOfStages = std::vector<Devices>;
+
+DevicesOfStages stages_in(const Table& strategy) {
+  DevicesOfStages stages;
+  const Value* value = strategy.find("stages");
+  if (value == nullptr || value->array() == nullptr) return stages;
+  for (const Value& stage : *value->array()) stages.push_back(numbers_in(*stage.table(), "devices"));
+  return stages;
+}
+
+/// Replica after replica along the places.
+DevicesOfStages stages_along(const std::vector<Place>& places, const Cut& cut) {
+  DevicesOfStages stages(static_cast<std::size_t>(cut.pipeline));
+  for (std::size_t place = 0; place < static_cast<std::size_t>(cut.pipeline * cut.data); ++place)
+    std::ranges::copy(places[place].devices, std::back_inserter(stages[place % stages.size()]));
+  return stages;
+}
+
+Value stages_at(const Table& strategy, const DevicesOfStages& devices) {
   Array stages;
-  const Array* before = strategy.find("stages")->array();
-  for (std::size_t stage = 0; stage < count; ++stage) {
+  const Value* value = strategy.find("stages");
+  const Array* before = value == nullptr ? nullptr : value->array();
+  for (std::size_t stage = 0; stage < devices.size(); ++stage) {
     auto one = std::make_shared<Table>();
-    one->set("devices", devices_of(places[stage]));
+    one->set("devices", list_of(devices[stage]));
     const Table* was = before == nullptr || stage >= before->size() ? nullptr : (*before)[stage].table();
     const Value* again = was == nullptr ? nullptr : was->find("recomputation");
     if (again != nullptr) one->set("recomputation", *again);
@@ -55,19 +88,62 @@ Value stages_at(const Table& strategy, const std::vector<Place>& places, std::si
   return {stages, {}};
 }
 
+/// The places of those devices in the stage, and who has them now; replicas that are no more lend nothing.
+Devices moved(const Devices& some, std::int64_t stage, const DevicesOfStages& before, const DevicesOfStages& now) {
+  Devices found;
+  for (const std::int64_t device : some) {
+    const Devices& own = before.at(static_cast<std::size_t>(stage));
+    const auto place = static_cast<std::size_t>(std::ranges::find(own, device) - own.begin());
+    const Devices& new_own = now.at(static_cast<std::size_t>(stage));
+    if (place < new_own.size()) found.push_back(new_own[place]);
+  }
+  return found;
+}
+
+/// Pairs that the plan lists by device lend from and to the same places of the same stages.
+Value loans_at(const Value& loans, const DevicesOfStages& before, const DevicesOfStages& now, const Attachment& plan) {
+  Array all;
+  for (const Value& value : *loans.array()) {
+    const TablePointer loan = config::clone(*value.table());
+    for (const auto& [ends, stage] : {std::pair{"lenders", "from"}, std::pair{"helpers", "to"}}) {
+      const Devices listed = numbers_in(*loan, ends);
+      if (listed.empty()) continue;
+      const Value* of = loan->find(stage);
+      const auto* number = of == nullptr ? nullptr : std::get_if<std::int64_t>(&of->content());
+      if (number == nullptr || *number < 0 || *number >= static_cast<std::int64_t>(before.size()))
+        throw InputError(fmt::format("{}: a loan lists {} of no stage", plan.path, ends));
+      loan->set(ends, list_of(moved(listed, *number, before, now)));
+    }
+    const bool is_empty = loan->find("lenders") != nullptr && numbers_in(*loan, "lenders").empty();
+    if (!is_empty) all.push_back({loan, {}});
+  }
+  return {all, {}};
+}
+
+/// Of the plan's replicas as many as have places and share out the batch as evenly, or one with fewer stages.
+Cut shortened(Cut cut, std::int64_t places) {
+  const std::int64_t replicas = cut.data;
+  cut.pipeline = std::min(cut.pipeline, places);
+  while (cut.data > 1 && (replicas % cut.data != 0 || cut.data * cut.pipeline > places)) --cut.data;
+  return cut;
+}
+
 TablePointer keys_for(const Question& question, const Table& strategy, const Attachment& plan) {
-  Cut cut{number_of(strategy, "tensor", plan), number_of(strategy, "pipeline", plan), 1};
-  const std::vector<Place> places = snake(question.job.machine, question.health, static_cast<int>(cut.tensor)).places;
-  const auto most = static_cast<std::int64_t>(places.size());
-  if (most == 0) throw InfeasibleError(fmt::format("no {} dies in a row live", cut.tensor));
-  const bool is_whole = cut.pipeline <= most;
-  cut.pipeline = std::min(cut.pipeline, most);
+  const Cut whole{number_of(strategy, "tensor", plan), number_of(strategy, "pipeline", plan),
+                  strategy.find("data") == nullptr ? 1 : number_of(strategy, "data", plan)};
+  const std::vector<Place> places = snake(question.job.machine, question.health, static_cast<int>(whole.tensor)).places;
+  if (places.empty()) throw InfeasibleError(fmt::format("no {} dies in a row live", whole.tensor));
+  const Cut cut = shortened(whole, static_cast<std::int64_t>(places.size()));
+  const bool is_whole = cut.pipeline == whole.pipeline;
+  const DevicesOfStages before = stages_in(strategy), now = stages_along(places, cut);
   TablePointer keys = with_cut(Table(), cut, {});
   keys->set("routes", {std::string("machine"), {}});
-  keys->set("stages", stages_at(strategy, places, static_cast<std::size_t>(cut.pipeline)));
+  keys->set("stages", stages_at(strategy, now));
   keys->set("uneven_layers", {std::string(is_whole ? "error" : "spread"), {}});
-  for (const char* key : {"stage_layers", "loans"})
-    if (const Value* value = strategy.find(key); value != nullptr && is_whole) keys->set(key, *value);
+  if (!is_whole) return keys;
+  if (const Value* layers = strategy.find("stage_layers"); layers != nullptr) keys->set("stage_layers", *layers);
+  if (const Value* loans = strategy.find("loans"); loans != nullptr)
+    keys->set("loans", loans_at(*loans, before, now, plan));
   return keys;
 }
 

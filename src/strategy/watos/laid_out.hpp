@@ -7,9 +7,9 @@
 namespace tessera::strategy::watos {
 
 /// Tensor-parallel ranks, what runs again, layers and pairs of the plan, its stages one after another along a
-/// serpentine over the dies that live, as if all were sound. Where too few live for its pipeline, that is as long as
-/// they allow: layers are dealt out anew, and nothing is lent. What does not fit then runs everything again. InputError
-/// for what is no such plan.
+/// serpentine over the dies that live, replica after replica, as if all were sound. Where too few live for its
+/// replicas, there are fewer; where too few live for one, its pipeline is as long as they allow: layers are dealt out
+/// anew, and nothing is lent. What does not fit then runs everything again. InputError for what is no such plan.
 [[nodiscard]] Searched laid_out(const Question& question, const Attachment& plan);
 
 }  // namespace tessera::strategy::watos
