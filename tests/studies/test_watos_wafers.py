@@ -27,8 +27,9 @@ class Wafers(unittest.TestCase):
                 return [searched(number + 1, 1) for number in range(len(asked))]
 
         found = wafers.on_wafers(Simulator())
-        self.assertEqual(found["WATOS-4", "GPT-175B"]["iteration_time_ps"], 2 * PS)
-        self.assertEqual([one["machine.topology.wafer_bandwidth"] for one in asked], 2 * ["1800 GB/s", "400 GB/s"])
+        self.assertEqual(found["WATOS-4", "GPT-175B"]["iteration_time_ps"], 6 * PS)  # the largest model begins
+        self.assertEqual([one["machine.topology.wafer_bandwidth"] for one in asked], 3 * ["1800 GB/s", "400 GB/s"])
+        self.assertEqual([one.get("strategy.expert_parallel") for one in asked], 2 * [8] + 4 * [None])
 
     def test_gains_are_times_of_gpus_over_ours(self):
         found = {(link, model): searched(2, 1.5) for link in wafers.LINKS for model in wafers.MODELS}
