@@ -5,7 +5,7 @@ import re
 import unittest
 
 import pandas
-from _watos import access, tiles, works, works_plans
+from _watos import access, generation, tiles, works, works_plans
 from _watos.cells import Cell
 
 PS = 10**12
@@ -75,7 +75,13 @@ class Plans(unittest.TestCase):
         self.assertEqual(works_plans.shares_of(times), (10, 5, 2, 25))
 
     def test_generation_is_judged_by_tokens_a_second(self):
-        self.assertEqual(works_plans.chosen({"config 1": None, "config 3": 2.0, "config 4": 3.0}), "config 4")
+        self.assertEqual(generation.chosen({"config 1": None, "config 3": generation.Speed(2.0, 4.0), "config 4": generation.Speed(3.0, 4.0)}), "config 4")
+
+    def test_generation_is_bound_by_weights_and_cache(self):
+        """7 stages of 8 dies at 0.85 x 2 TB/s, micro-batches of 24. 56 G parameters: 2 GB a die. A quarter of the heads has keys and values: 4 B x 10 layers x
+        1,024 x (2,048 + 64) / 4 = 21.6 MB a sequence, 9.27 MB a die for 24. A step of all takes 7 x 2.009 GB / 1.7 TB/s = 8.274 ms: 168 tokens."""
+        model = {"heads": 8, "kv_heads": 2, "hidden": 1024, "layers": 10}
+        self.assertAlmostEqual(generation.most_tokens(model, 56e9, "wafer-config3", 7), 168 / 8.2735e-3, delta=1)
 
 
 class Orderings(unittest.TestCase):

@@ -9,7 +9,7 @@ from _parts import Outcome, geomean, seconds, two
 from _runs import EXPERIMENTS, table
 from tessera_analysis import watos_figures
 
-from .cells import FEW, MODELS, of_bound, one_plan, plan_of, with_bound
+from .cells import FEW, MODELS, bound_of, of_bound, one_plan, plan_of, with_bound
 from .template_points import WAFER_MM2, figures
 
 EXPERIMENT = "watos/dies.toml"
@@ -56,21 +56,22 @@ def study(simulator):
     jobs = {(die, workload): job(die, workload, *PREDICTED) for die in DIES for workload in WORKLOADS}
     results = dict(zip(jobs, simulator.searched(jobs.values())))
     predicted = {point: result["predicted"]["model"] * 1e-12 if result else None for point, result in results.items()}
+    bounds = {point: bound_of(result) for point, result in results.items() if result}
     values = {workload: objectives({die: predicted[die, workload] for die in DIES}, machines, workload) for workload in WORKLOADS}
     overall = {die: geomean([values[workload][die] for workload in COUNTED]) if all(values[workload][die] for workload in COUNTED) else 0 for die in DIES}
     best = sorted(DIES, key=overall.get, reverse=True)[:BEST]
     whole_jobs = {(die, workload): job(die, workload, *FEW) for die in best for workload in COUNTED}
     whole = dict(zip(whole_jobs, simulator.searched(whole_jobs.values())))
-    return outcome_of(machines, predicted, values, overall, best, whole)
+    return outcome_of(machines, predicted, bounds, values, overall, best, whole)
 
 
-def outcome_of(machines, predicted, values, overall, best, whole):
+def outcome_of(machines, predicted, bounds, values, overall, best, whole):
     capacity = {die: machines[die]["capacity"] / 1e12 for die in DIES}
     heads = {kind: overall[leader(overall, kind)] for kind in CLASSES}
     first, lead = max(heads, key=heads.get), heads[CLASSES[0]] / max(heads[kind] for kind in CLASSES[1:])
     points = {kind: [(capacity[die], overall_speed(predicted, die)) for die in DIES if die.kind() == kind and overall[die]] for kind in CLASSES}
     return Outcome(tables={"figure 25": by_class(values, overall), "figure 25 best": simulated(machines, predicted, overall, best, whole), "figure 25 wafers": wafers(machines, overall),
-                           "figure 25 dies": every_die(machines, predicted, overall)},
+                           "figure 25 dies": every_die(machines, predicted, bounds, overall)},
                    pictures={"figure-25": (watos_figures.figure_25, (points,))}, summary=counts(values, overall, predicted, best, whole),
                    claims=[("figure 25: small square dies lead", "yes", f"{first}, {two(lead)} over the best other class's" if first == CLASSES[0] else first, first == CLASSES[0])])
 
@@ -167,9 +168,11 @@ def wafers(machines, overall):
     return table(("dies", "cores % of the wafer", "dies %", "DRAM %", "dies", "PFLOP/s", "DRAM GB", "DRAM TB/s", "link GB/s", "B over a link a 1,000 FLOP"), lines)
 
 
-def every_die(machines, predicted, overall):
+def every_die(machines, predicted, bounds, overall):
+    """Predicted seconds, in brackets how much of its first-order bound that reaches."""
+    text = lambda point: f"{two(predicted[point])} ({two(bounds[point] / predicted[point])})" if predicted[point] else ""
     lines = [(die.named(), die.kind(), machines[die]["grid"], f"{machines[die]['peak'] / 1e15:.1f}", f"{machines[die]['capacity'] / 1e9:,.0f}", f"{machines[die]['link'] / 1e9:,.0f}",
-              *[two(predicted[die, workload]) if predicted[die, workload] else "" for workload in WORKLOADS], two(overall[die]) if overall[die] else "") for die in DIES]
+              *[text((die, workload)) for workload in WORKLOADS], two(overall[die]) if overall[die] else "") for die in DIES]
     return table(("die", "class", "dies", "PFLOP/s", "DRAM GB", "link GB/s", *[f"{title(workload)} s" for workload in WORKLOADS], "objective"), lines)
 
 

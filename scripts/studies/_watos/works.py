@@ -5,7 +5,7 @@ from _runs import table
 from tessera_analysis import watos_figures
 from tessera_analysis.bars import Row
 
-from . import works_plans
+from . import generation, works_plans
 from .cells import WAYS, Cell
 from .jobs import ROOM_FOR_ALL
 from .works_plans import BEST, FEW, ONE_DIMENSION, SETS, TOPOLOGIES
@@ -27,7 +27,7 @@ READ = {
 
 
 def study(simulator):
-    served = {cell: works_plans.served(simulator, cell) for cell in CELLS}
+    served = {cell: generation.served(simulator, cell) for cell in CELLS}
     found = first_runs(simulator, served)
     runs = {cell: works_plans.of_cell(cell, {key: result for (of, key), result in found.items() if of == cell}, served[cell], simulator) for cell in CELLS}
     return outcome_of(runs, served)
@@ -41,7 +41,7 @@ def first_runs(simulator, served):
                  (cell, "room"): cell.job(*SETS["none"], *FEW, *ROOM_FOR_ALL)}
         for again, setting in SETS.items():
             jobs[cell, ("all", again)] = cell.job(*setting, *FEW)
-            for place in (*TOPOLOGIES, works_plans.chosen(served[cell])):
+            for place in (*TOPOLOGIES, generation.chosen(served[cell])):
                 jobs[cell, ("uniform", place, again)] = works_plans.at(cell, place, *setting, *ONE_DIMENSION, *BEST)
     return dict(zip(jobs, simulator.searched(jobs.values())))
 
@@ -53,7 +53,7 @@ def outcome_of(runs, served):
                            "figure 20 gains": per_cell(runs, lambda run, own: two(run.seconds / own[OURS].seconds)),
                            "figure 20 plans": per_cell(runs, lambda run, own: run.plan),
                            "figure 20 shares": per_cell(runs, lambda run, own: ", ".join(f"{share:.1f}" for share in run.shares)),
-                           "figure 20 topologies": topologies(runs), "figure 20 generation": generation(served)},
+                           "figure 20 topologies": topologies(runs), "figure 20 generation": generated(served)},
                    summary=counts(runs), claims=sentences(counts(runs)),
                    pictures={"figure-20": (watos_figures.performance, ("Figure 20: performance of eight works", {"": [bars(cell, own) for cell, own in runs.items()]}))})
 
@@ -85,10 +85,11 @@ def topologies(runs):
     return table(("s (of its bound)", *[title(cell) for cell in runs]), [(name, *[text(own["topologies"].get(name)) if name in own["topologies"] else "it takes the mesh" for own in runs.values()]) for name in names])
 
 
-def generation(served):
+def generated(served):
+    """In brackets how much of its bound each reaches."""
     wafers = list(next(iter(served.values())))
-    text = lambda value: f"{value:,.0f}" if value else "does not fit"
-    return table(("tokens a second", *wafers, "taken"), [(cell.model, *[text(own[wafer]) for wafer in wafers], works_plans.chosen(own)) for cell, own in served.items()])
+    text = lambda speed: f"{speed.tokens:,.0f} ({two(speed.tokens / speed.most)})" if speed else "does not fit"
+    return table(("tokens a second (of the bound)", *wafers, "taken"), [(cell.model, *[text(own[wafer]) for wafer in wafers], generation.chosen(own)) for cell, own in served.items()])
 
 
 def counts(runs):

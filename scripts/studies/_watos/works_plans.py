@@ -10,7 +10,8 @@ from _runs import ROOT
 from . import access, tiles
 from .analytic import model_of
 from .cells import MODELS, WAYS, bound_of, fastest, one_plan, plan_of
-from .jobs import SEARCHED, placed
+from .generation import CONFIGS, chosen
+from .jobs import SEARCHED
 
 HERE = "mesh"
 TOPOLOGIES = {  # wafer and settings
@@ -18,13 +19,10 @@ TOPOLOGIES = {  # wafer and settings
     "torus": ("wafer-config3", (("machine.topology.kind", "torus"), ("machine.topology.latency", "200 ns"))),  # folded: a link spans two dies
     "mesh-switch": ("mesh-switch-config3", ()),
 }
-CONFIGS = {"config 1": ("wafer-config1", 8, ("2x4",)), "config 2": ("wafer-config2", 7, ("2x4 * 6", "1x8")), "config 3": ("wafer-config3", 7, ("2x4 * 6", "1x8")),
-           "config 4": ("wafer-config4", 6, ("2x4",))}  # wafer, stages of TP 8, tiles
 WHOLE_THERE = "WATOS where PD goes"
 SETS = {again: (("strategy.recomputation", again),) for again in ("none", "full")}
 ONE_DIMENSION, BEST = (("strategy.tensor_rows", 1),), WAYS["MG-wafer (b)"]
 FEW, PLACED = one_plan("scheduler"), one_plan("memory")
-SERVED, SEQUENCES, PROMPT, GENERATED = "watos/mg-gpu.toml", 168, 2048, 128
 CUT = re.compile(r"TP (\d+), PP (\d+)(?:, DP (\d+))?(, HxK \d+x\d+)?(?:, (\d+)x(\d+))?")
 
 
@@ -65,20 +63,6 @@ def at(cell, place, *settings):
     """A job on one of the topologies or configurations."""
     wafer, own = TOPOLOGIES[place] if place in TOPOLOGIES else (CONFIGS[place][0], ())
     return replace(cell, wafer=wafer).job(*own, *settings)
-
-
-def served(simulator, cell):
-    """Tokens a second by configuration; None where the batch does not fit."""
-    jobs = []
-    for wafer, stages, shapes in CONFIGS.values():
-        jobs.append((SERVED, (("model.include", MODELS[cell.model]), ("model.max_positions", PROMPT + GENERATED), ("machine.include", wafer), ("machine.packet", "128 KiB"),
-                              ("workload.phase", "generation"), ("workload.sequence", PROMPT), ("workload.generated", GENERATED), ("workload.global_batch", SEQUENCES),
-                              ("strategy.micro_batch", SEQUENCES // stages), ("strategy.pipeline", stages), ("strategy.sequence_parallel", "false"), *placed(*shapes))))
-    return {name: result["tokens_per_second"] if result else None for name, result in zip(CONFIGS, simulator.attempts(jobs))}
-
-
-def chosen(speeds):
-    return max((name for name in speeds if speeds[name]), key=speeds.get)
 
 
 def predictions(found):
