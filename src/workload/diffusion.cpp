@@ -1,6 +1,9 @@
 #include "diffusion.hpp"
 
+#include <fmt/format.h>
+
 #include "layer/joint.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/base/integers.hpp"
 
 namespace tessera::workload {
@@ -95,6 +98,15 @@ ParameterShare diffusion_head_parameters(const Model& model, std::int64_t tensor
   share.sharded = (h + 1) * ceil_div(2 * h, tensor);
   share.replicated = (h + 1) * model.diffusion.output_numbers;
   return share;
+}
+
+std::int64_t patches_of(const Model& model, std::int64_t sequence) {
+  const std::int64_t text = model.diffusion.text_tokens;
+  if (sequence <= text)
+    throw KeyError("workload.sequence",
+                   fmt::format("sequences of {} tokens, of which {} are the text of model {}, allowed: more", sequence,
+                               text, model.name));
+  return sequence - text;
 }
 
 Int128 diffusion_end_flops(const Model& model, std::int64_t sequence) {

@@ -168,7 +168,7 @@ TEST_CASE("diffusion: what does not fit together is refused") {
   LayerShape shape = on_ranks(1);
   shape.sequence = 4;
   CHECK_THROWS_WITH(transformer_layer(model_from(joint_model), shape),
-                    "sequences of 4 tokens, of which 4 are joint's text, allowed: more");
+                    "sequences of 4 tokens, of which 4 are the text of model joint, allowed: more");
   const auto with = [](const std::string& from, const std::string& to) {
     std::string text = joint_model;
     return errors_of(text.replace(text.find(from), from.size(), to));

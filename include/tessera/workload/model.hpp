@@ -217,6 +217,8 @@ struct Model : LayerFields {
 [[nodiscard]] bool has_projection_bias(const Model& model);
 [[nodiscard]] inline bool has_vision(const Model& model) { return model.vision.layers > 0; }
 [[nodiscard]] inline bool is_diffusion(const Model& model) { return model.diffusion.text_tokens > 0; }
+/// Patches of an image in so many tokens of a diffusion model; the rest is text. KeyError: there are none.
+[[nodiscard]] std::int64_t patches_of(const Model& model, std::int64_t sequence);
 /// What stands at the ends of a model without a vocabulary, in words ("patches of images in the place of a
 /// vocabulary"); empty: it has one.
 [[nodiscard]] std::string without_vocabulary(const Model& model);

@@ -191,15 +191,13 @@ bool has_distances(const workload::Model& model) {
 
 /// Of models that do not predict the next token.
 void ProductChecker::check_ends() {
-  const std::int64_t sequence = job_.workload.sequence, text = model_.diffusion.text_tokens;
+  const std::int64_t sequence = job_.workload.sequence;
   const std::string ends = without_vocabulary(model_);
   if (!ends.empty() && !cut_.training())
     diagnostics_.error(table_.where(),
                        fmt::format("model {} has {}, allowed: workload.phase = \"training\"", model_.name, ends));
-  else if (is_diffusion(model_) && sequence <= text)
-    throw KeyError("workload.sequence",
-                   fmt::format("sequences of {} tokens, of which {} are the text of model {}, allowed: more", sequence,
-                               text, model_.name));
+  else if (is_diffusion(model_))
+    static_cast<void>(patches_of(model_, sequence));
   if (has_distances(model_) && sequence > model_.max_positions)
     throw KeyError("workload.sequence",
                    fmt::format("sequences of {} tokens, and model {} has biases of distances up to {}", sequence,

@@ -3,10 +3,7 @@
 // attention is over the tokens of both. Tensor ranks have heads and columns of the MLP of both streams.
 #include "joint.hpp"
 
-#include <fmt/format.h>
-
 #include "mixer.hpp"
-#include "tessera/base/error.hpp"
 #include "tessera/base/integers.hpp"
 
 namespace tessera::workload::layer {
@@ -85,15 +82,11 @@ void shorten_exchanges(const Context& joint, std::int64_t image, LayerOperators&
 }  // namespace
 
 std::vector<Stream> streams_of(const Context& joint) {
-  const std::int64_t text = joint.model.diffusion.text_tokens;
-  if (joint.shape.sequence <= text)
-    throw KeyError("workload.sequence", fmt::format("sequences of {} tokens, of which {} are {}'s text, allowed: more",
-                                                    joint.shape.sequence, text, joint.model.name));
   LayerShape shape = joint.shape;
   shape.context = 0;
-  shape.sequence -= text;
+  shape.sequence = patches_of(joint.model, joint.shape.sequence);
   std::vector<Stream> streams{{"", Context(joint.model, shape)}};
-  shape.sequence = text;
+  shape.sequence = joint.model.diffusion.text_tokens;
   streams.push_back({"text ", Context(joint.model, shape), !joint.layer.text_ends});
   return streams;
 }
