@@ -116,7 +116,7 @@ def sentences(rows, found):
     lines.append(("time of weights streamed from hosts alone, over ours", stated("streamed weights", PAPER["streamed weights"]), f"{two(geomean(hosts))} in the mean, {two(max(hosts))} at most", max(hosts) >= (1 - TOLERANCE) * PAPER["streamed weights"]))
     least = [min((value for name in ("MG-wafer (a)", "MG-wafer (b)") if (value := over_ours(found, name, row))), default=2) for row in rows]
     first = sum(value >= 1 for value in least)
-    lines.append(("ours is first or equal against MG-wafer, whose plans are among ours", "all", f"{share(first, len(rows))}, by over 0.5 % in {sum(value > 1.005 for value in least)}", first == len(rows)))
+    lines.append(("ours is first or equal against MG-wafer, whose plans are among ours", "all", f"{share(first, len(rows))}, first by over 0.5 % in {sum(value > 1.005 for value in least)}", first == len(rows)))
     again = [value for row in rows for value in [share_again(found, row)] if value is not None]
     within = sum(AGAIN[0] <= value <= AGAIN[1] for value in again)
     lines.append(("recomputation, of MG-wafer's", f"{AGAIN[0]} to {AGAIN[1]} %", f"{min(again):.0f} to {max(again):.0f} %; within it {share(within, len(again))}", within == len(again)))
