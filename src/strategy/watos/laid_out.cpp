@@ -88,14 +88,14 @@ Value stages_at(const Table& strategy, const DevicesOfStages& devices) {
   return {stages, {}};
 }
 
-/// The places of those devices in the stage, and who has them now; replicas that are no more lend nothing.
-Devices moved(const Devices& some, std::int64_t stage, const DevicesOfStages& before, const DevicesOfStages& now) {
+/// Of the devices of a stage whoever stands where they stood; replicas that are no more lend nothing.
+Devices moved(const Devices& some, const Devices& before, const Devices& now, const Attachment& plan) {
   Devices found;
   for (const std::int64_t device : some) {
-    const Devices& own = before.at(static_cast<std::size_t>(stage));
-    const auto place = static_cast<std::size_t>(std::ranges::find(own, device) - own.begin());
-    const Devices& new_own = now.at(static_cast<std::size_t>(stage));
-    if (place < new_own.size()) found.push_back(new_own[place]);
+    const auto place = static_cast<std::size_t>(std::ranges::find(before, device) - before.begin());
+    if (place == before.size())
+      throw InputError(fmt::format("{}: device {} of a loan is none of its stage", plan.path, device));
+    if (place < now.size()) found.push_back(now[place]);
   }
   return found;
 }
@@ -112,7 +112,8 @@ Value loans_at(const Value& loans, const DevicesOfStages& before, const DevicesO
       const auto* number = of == nullptr ? nullptr : std::get_if<std::int64_t>(&of->content());
       if (number == nullptr || *number < 0 || *number >= static_cast<std::int64_t>(before.size()))
         throw InputError(fmt::format("{}: a loan lists {} of no stage", plan.path, ends));
-      loan->set(ends, list_of(moved(listed, *number, before, now)));
+      const auto of_stage = static_cast<std::size_t>(*number);
+      loan->set(ends, list_of(moved(listed, before[of_stage], now[of_stage], plan)));
     }
     const bool is_empty = loan->find("lenders") != nullptr && numbers_in(*loan, "lenders").empty();
     if (!is_empty) all.push_back({loan, {}});
