@@ -98,7 +98,8 @@ Verdict pool_too_small(const Problem& problem) {
   }
   if (sum <= 0) return {};
   const auto missing = static_cast<std::int64_t>(sum / static_cast<Int128>(problem.count())) + 1;
-  return {fmt::format("with as little kept as may be and memory lent, {} a die are missing", size_text(missing)), missing};
+  return {fmt::format("with as little kept as may be and memory lent, {} a die are missing", size_text(missing)),
+          missing};
 }
 
 /// An odd group, and a collective that does not take it. Empty: there is none.
