@@ -10,10 +10,10 @@ DIES = {"small square": ("#0072B2", "s"), "small rectangle": ("#E69F00", "^"), "
 COLOURS = ("#B0B0B0", "#E69F00", "#56B4E9", "#0072B2", "#009E73", "#CC79A7", "#D55E00", "#332288")
 
 
-def performance(title, panels):
-    """Panels by their titles: rows of performance by what is compared, 1 the slowest of a row; what does not fit has no bar."""
+def performance(title, panels, slowest_of="each group"):
+    """Panels by their titles: rows of performance by what is compared, 1 the slowest; what does not fit has no bar."""
     figure, axes = pyplot.subplots(len(panels), 1, figsize=(12, 3.4 * len(panels)), layout="constrained", squeeze=False)
-    style.title(figure, f"{title}, 1 the slowest of each group")
+    style.title(figure, f"{title}, 1 the slowest of {slowest_of}")
     for one, (name, rows) in zip(axes[:, 0], panels.items()):
         _bars(one, rows, name)
         one.axhline(1, color="#303030", linewidth=0.8)
