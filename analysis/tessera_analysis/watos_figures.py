@@ -3,7 +3,7 @@
 import matplotlib.pyplot as pyplot
 
 from . import style
-from .bars import WIDTH, Chart, handles, places
+from .bars import Chart, handles
 
 MAPS = ("computing, % of the time", "memory at its peak, %", "links sending, % of the time")
 DIES = {"small square": ("#0072B2", "s"), "small rectangle": ("#E69F00", "^"), "large square": ("#009E73", "o"), "large rectangle": ("#CC79A7", "v")}
@@ -24,9 +24,9 @@ def figure_16(rows, stated):
     """Rows of a rival's time over ours; `stated`: what the paper has by rival, a line across all cells."""
     figure, axes = pyplot.subplots(figsize=(12, 4.2), layout="constrained")
     style.title(figure, "Figure 16: time of an iteration over WATOS's (dashed: the paper's, mean for MG-GPU and most for the others)")
-    looks = _bars(axes, rows, "")
+    chart = _bars(axes, rows, "")
     for name, value in stated.items():
-        axes.axhline(value, color=looks[name]["facecolor"], linestyle="--", linewidth=1.2)
+        axes.axhline(value, color=chart.looks[name]["facecolor"], linestyle="--", linewidth=1.2)
     axes.axhline(1, color="#303030", linewidth=0.8)
     return figure
 
@@ -62,18 +62,17 @@ def _bars(axes, rows, title):
     chart.name_rows(8)
     axes.set_title(title, loc="right", fontsize=10)
     axes.legend(handles=handles(looks, {name: name for name in names}), loc="lower left", bbox_to_anchor=(0, 1.0), ncol=len(names), borderaxespad=0.2)
-    return looks
+    return chart
 
 
 def figure_22(rows, stated):
     """Rows of gains in throughput, in %, of a plan that knows of the faults over each baseline; `stated`: the paper's by (group, label)."""
     figure, axes = pyplot.subplots(figsize=(9, 4.2), layout="constrained")
     style.title(figure, "Figure 22: gain in throughput of a plan that knows which links or dies are slow, mean of all draws")
-    _bars(axes, rows, "")
-    for x, row in zip(places(rows), rows):
+    chart = _bars(axes, rows, "")
+    for x, row in zip(chart.xs, rows):
         if value := stated.get((row.group, row.label)):
-            axes.plot([x - WIDTH / 2, x + WIDTH / 2], [value, value], color="black", linewidth=2)
-            axes.annotate(f"paper: +{value} %", (x, value), xytext=(0, 4), textcoords="offset points", ha="center", fontsize=8)
+            chart.mark(x, value, f"paper: +{value} %")
     axes.axhline(0, color="#303030", linewidth=0.8)
     style.percent_axis(axes.yaxis)
     return figure

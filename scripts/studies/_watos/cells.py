@@ -71,8 +71,13 @@ def ratio(rival, ours):
 
 def performances(group, label, results):
     """A row of a chart: how fast each of the results by name is, 1 the slowest; 0 where a plan does not fit."""
-    slowest = max((seconds(result) for result in results.values() if result), default=1)
-    return Row(group, label, {name: slowest / seconds(result) if result else 0 for name, result in results.items()})
+    return performance_of(group, label, {name: seconds(result) for name, result in results.items() if result}, results)
+
+
+def performance_of(group, label, times, names, slowest=None):
+    """The same of seconds, of those names that have some. `slowest`: what is 1, where that is not among them."""
+    slowest = slowest or max(times.values(), default=1)
+    return Row(group, label, {name: slowest / times[name] if name in times else 0 for name in names})
 
 
 def text(result):

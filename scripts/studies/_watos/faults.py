@@ -127,8 +127,10 @@ def bars(rows):
     """Rows of a chart, of what is slow: where dies or links are dead no plan stays where it stands."""
     drawn = []
     for among in HOW:
-        for severity in ("75 %", "50 %", "25 %"):
+        for severity in SEVERITIES:
             own, _ = rows[among, severity]
+            if own[0].stands is None:
+                continue
             drawn.append(Row(among_title(among), severity, {"over the sound plan laid over": mean_of([one.gain for one in own]),
                                                             "over it where it stands": mean_of([one.gain_over_places for one in own])}))
     return drawn

@@ -1,6 +1,9 @@
 """What WSC-LLM chooses by: tokens a second that the configurations of table II generate, by a fixed cut, and a bound of them."""
 
+import tomllib
 from dataclasses import dataclass
+
+from _runs import ROOT
 
 from .analytic import ELEMENT, TENSOR, model_of, wafer_of
 from .cells import MODELS
@@ -9,7 +12,7 @@ from .jobs import placed
 CONFIGS = {"config 1": ("wafer-config1", 8, ("2x4",)), "config 2": ("wafer-config2", 7, ("2x4 * 6", "1x8")), "config 3": ("wafer-config3", 7, ("2x4 * 6", "1x8")),
            "config 4": ("wafer-config4", 6, ("2x4",))}  # wafer, stages of TP 8, tiles
 SERVED, SEQUENCES, PROMPT, GENERATED = "watos/mg-gpu.toml", 168, 2048, 128
-OF_MEMORY = 0.85  # cost.memory_efficiency of recipe watos
+OF_MEMORY = tomllib.loads((ROOT / "inputs" / "recipes" / "watos.toml").read_text())["cost"]["memory_efficiency"]
 
 
 @dataclass(frozen=True)

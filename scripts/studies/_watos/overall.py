@@ -6,7 +6,7 @@ from tessera_analysis import watos_figures
 from tessera_analysis.bars import Row
 
 from . import maps, streams
-from .cells import LARGEST, MODELS, WAYS, bound_of, cells, fastest, of_bound, plan_of, ratio, text
+from .cells import LARGEST, MODELS, POINTS, WAYS, bound_of, cells, fastest, of_bound, plan_of, ratio, text
 
 GPUS = "watos/mg-gpu.toml"
 OPEN = tuple((f"strategy.{key}", "any") for key in ("tensor", "pipeline", "data", "recomputation"))
@@ -54,6 +54,11 @@ def over_ours(found, name, row):
     return ratio(found[name, row], found["WATOS", row])
 
 
+def gains_of(found, name, rows):
+    """Of the rows in which both fit."""
+    return [value for row in rows if (value := over_ours(found, name, row))]
+
+
 def gains(rows, found):
     """Time of a rival over ours, and what it could be at most."""
     lines = []
@@ -98,21 +103,18 @@ def mean_memory(result):
 
 
 def sentences(rows, found):
-    def at_most(name):
-        return max(value for row in rows for value in [over_ours(found, name, row)] if value)
-
     lines = []
     for name, paper in PAPER.items():
         fits = [row for row in rows if found[name, row]]
-        mean = geomean([over_ours(found, name, row) for row in fits])
+        mean, most = geomean(gains_of(found, name, rows)), max(gains_of(found, name, rows))
         bound = max(seconds(found[name, row]) / bound_of(found["WATOS", row]) for row in fits)
-        reached = mean if name == IN_THE_MEAN else at_most(name)
-        lines.append((f"time of {name} over ours", stated(name, paper), f"{two(mean)} in the mean, {two(at_most(name))} at most; {two(bound)} over the bound", reached >= (1 - TOLERANCE) * paper))
+        reached = mean if name == IN_THE_MEAN else most
+        lines.append((f"time of {name} over ours", stated(name, paper), f"{two(mean)} in the mean, {two(most)} at most; {two(bound)} over the bound", reached >= (1 - TOLERANCE) * paper))
     for name, paper in THROUGHPUT.items():
         faster = [throughput(found["WATOS", row]) / throughput(found[name, row]) for row in rows if found[name, row]]
         reached = geomean(faster) if name == IN_THE_MEAN else max(faster)
         lines.append((f"FLOP that ours executes a second, over {name}", stated(name, paper), f"{two(geomean(faster))} in the mean, {two(max(faster))} at most", reached >= (1 - TOLERANCE) * paper))
-    hosts = [value for row in rows for value in [over_ours(found, "streamed from hosts", row)] if value]
+    hosts = gains_of(found, "streamed from hosts", rows)
     lines.append(("time of weights streamed from hosts alone, over ours", stated("streamed weights", PAPER["streamed weights"]), f"{two(geomean(hosts))} in the mean, {two(max(hosts))} at most", max(hosts) >= (1 - TOLERANCE) * PAPER["streamed weights"]))
     least = [min((value for name in ("MG-wafer (a)", "MG-wafer (b)") if (value := over_ours(found, name, row))), default=2) for row in rows]
     first = sum(value >= 1 for value in least)
@@ -124,7 +126,7 @@ def sentences(rows, found):
     lines.append(("gain over streaming, batch 64 before 512", "larger", f"{two(small)} and {two(large)}", small > large))
     short, long = (geomean(of) for of in by_length(rows, found))
     lines.append(("gain over streaming, sequences of 2,048 before 4,096, in micro-batches of as many tokens", "larger", f"{two(short)} and {two(long)} in the mean", short > long))
-    most = 100 * (max(value for row in rows if row.batch == SMALL for value in [over_ours(found, "streamed weights", row)] if value) - 1)
+    most = 100 * (max(gains_of(found, "streamed weights", [row for row in rows if row.batch == SMALL])) - 1)
     lines.append((f"gain over streaming, most at batch {SMALL}", f"{SMALLEST} %", f"{most:.0f} %; {100 * (max(hosts) - 1):.0f} % from hosts alone", most >= (1 - TOLERANCE) * SMALLEST))
     low = min(100 * computing(found["MG-wafer (a)", row]) / computing(found["WATOS", row]) for row in rows if row.model == LARGEST and found["MG-wafer (a)", row])
     return [*lines, ("compute that MG-wafer uses, of ours, GPT-175B", f"{COMPUTES} %", f"{low:.0f} % at least", low <= COMPUTES * (1 + TOLERANCE))]
@@ -135,9 +137,11 @@ def stated(name, paper):
 
 
 def by_length(rows, found):
-    """Time of streamed weights over ours at the small batch, of micro-batches of 8,192 tokens in short and in longer sequences."""
-    own = [(row, over_ours(found, "streamed weights", row)) for row in rows if row.batch == SMALL and row.sequence * row.micro_batch == 8192]
-    return [[value for row, value in own if row.sequence == sequence and value] for sequence in (2048, 4096)]
+    """Time of streamed weights over ours at the small batch, of the grid's points with the most tokens of a micro-batch: short sequences and
+    longer ones."""
+    tokens = max(sequence * micro_batch for sequence, micro_batch in POINTS)
+    points = sorted(point for point in POINTS if point[0] * point[1] == tokens)
+    return [gains_of(found, "streamed weights", [row for row in rows if row.batch == SMALL and (row.sequence, row.micro_batch) == point]) for point in points]
 
 
 def batches(rows):
@@ -166,4 +170,4 @@ def counts(rows, found):
     first = sum(not found[name, row] or over_ours(found, name, row) >= 1 for row in rows for name in ("MG-wafer (a)", "MG-wafer (b)"))
     reached = [of_bound(found["WATOS", row]) for row in rows]
     return {"first_or_equal": f"{first}/{2 * len(rows)}", "least_of_bound": two(min(reached)), "most_of_bound": two(max(reached)),
-            "paper_over_mg_wafer": PAPER["MG-wafer (a)"], "most_over_mg_wafer": two(max(value for row in rows for value in [over_ours(found, "MG-wafer (a)", row)] if value))}
+            "paper_over_mg_wafer": PAPER["MG-wafer (a)"], "most_over_mg_wafer": two(max(gains_of(found, "MG-wafer (a)", rows)))}

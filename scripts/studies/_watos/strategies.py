@@ -6,9 +6,8 @@ import tempfile
 from _parts import Outcome, seconds, share, two
 from _runs import table
 from tessera_analysis import watos_figures
-from tessera_analysis.bars import Row
 
-from .cells import bound_of, fastest, one_plan, plan_of, with_bound
+from .cells import bound_of, fastest, one_plan, performance_of, plan_of, with_bound
 from .jobs import SEARCHED
 from .planned import at_places, settings_of
 
@@ -26,7 +25,7 @@ def study(simulator):
     found = dict(zip(jobs, simulator.searched(jobs.values())))
     best = {(size, way): fastest([result for (of, by, _), result in found.items() if (of, by) == (size, way)]) for size in SIZES for way in WAYS}
     slowest = max(seconds(result) for result in best.values() if result)
-    bars = [Row("", f"TP {size}", {way: slowest / seconds(best[size, way]) if best[size, way] else 0 for way in WAYS}) for size in SIZES]
+    bars = [performance_of("", f"TP {size}", {way: seconds(best[size, way]) for way in WAYS if best[size, way]}, WAYS, slowest) for size in SIZES]
     return Outcome(pictures={"figure-21": (watos_figures.performance, ("Figure 21: performance by size of the tensor-parallel groups", {"": bars}, "all"))},
                    tables={"figure 21 cuts": times(best), "figure 21 plans": plans(best), "figure 21 sevens": of_seven(simulator)}, claims=claims(best),
                    summary={"last_2d": share(*last(best)).replace(" ", "_"), "best_tp": ",".join(f"{way.split()[0]}:{size}" for way, size in leads(best).items())})

@@ -1,5 +1,7 @@
 """Figure 24(a): four wafers beside four servers of eight GPUs, for models of three sizes."""
 
+from dataclasses import dataclass
+
 from _parts import Outcome, two
 from _runs import table
 from tessera_analysis import watos_figures
@@ -9,14 +11,27 @@ from .cells import bound_of, of_bound, one_plan, performances, plan_of, ratio, t
 from .jobs import SEARCHED
 from .systems import sentences
 
-MODELS = {"GPT-175B": "gpt3-175b", "Llama3-405B": "llama3-405b", "DeepSeek-V3": "deepseek-v3"}  # by size
-SPREAD = {"DeepSeek-V3": (("model.prediction_depth", 0), ("strategy.expert_tensor", 1))}  # experts are whole
+
+@dataclass(frozen=True)
+class Model:
+    """Its file, and settings of its own: everywhere, on wafers, on GPUs."""
+
+    file: str
+    own: tuple = ()
+    on_wafers: tuple = ()
+    on_gpus: tuple = ()
+
+
+MODELS = {  # by size
+    "GPT-175B": Model("gpt3-175b"),
+    "Llama3-405B": Model("llama3-405b"),
+    # Whole experts. No law holds for all-to-alls on a mesh: a simulation takes minutes, and the search ends behind its first step.
+    "DeepSeek-V3": Model("deepseek-v3", (("model.prediction_depth", 0), ("strategy.expert_tensor", 1)),
+                         (("strategy.expert_parallel", 8), ("strategy.search.step", "scheduler")), (("strategy.expert_parallel", "any"),)),
+}
 JOB = (("model.max_positions", 4096), ("workload.sequence", 4096), ("strategy.micro_batch", 1), ("workload.global_batch", 256))
 ONE = one_plan("genetic")  # simulating 224 dies takes minutes
 ON_WAFERS = (("machine.include", "wafer-config3-x4"), ("strategy.tensor", "[2, 4, 8, 14, 16, 28]"), *ONE)
-# No law holds for all-to-alls on a mesh: a simulation takes eight minutes, and the search ends behind its first step.
-SPREAD_ON_WAFERS = {"DeepSeek-V3": (("strategy.expert_parallel", 8), ("strategy.search.step", "scheduler"))}
-SPREAD_ON_GPUS = {"DeepSeek-V3": (("strategy.expert_parallel", "any"),)}
 LINKS = {"WATOS-18": "1800 GB/s", "WATOS-4": "400 GB/s"}  # between wafers, of a joint and each way
 MEMORIES = ("490 GB", "288 GB")  # of a GPU
 SENTENCES = {"four wafers: before Megatron on 32 GPUs, TP 8": ("wafers_over_a",), "before Megatron's best cut there": ("wafers_over_b",),
@@ -25,24 +40,24 @@ SENTENCES = {"four wafers: before Megatron on 32 GPUs, TP 8": ("wafers_over_a",)
 
 def study(simulator):
     found = on_wafers(simulator)
-    for model in MODELS:
+    for name, model in MODELS.items():
         for memory in MEMORIES:
             for way, left_open in rivals.ON_GPUS.items():
-                settings = (("machine.include", "blackwell-ultra-4x8"), ("machine.device.memory_capacity", memory), *of_model(model), *SPREAD_ON_GPUS.get(model, ()))
-                found[(way, memory), model] = rivals.on_gpus(simulator, settings, left_open)
+                settings = (("machine.include", "blackwell-ultra-4x8"), ("machine.device.memory_capacity", memory), *of_model(model), *model.on_gpus)
+                found[(way, memory), name] = rivals.on_gpus(simulator, settings, left_open)
     tables = {"four wafers": times(found), "four wafers gains": gains(found), "four wafers plans": plans(found)}
     picture = watos_figures.performance, ("Figure 24(a): four wafers and four servers", {f"GPUs of {memory}": bars(found, memory) for memory in MEMORIES})
     return Outcome(tables=tables, pictures={"figure-24a": picture}, claims=sentences(counts(found), SENTENCES), summary=counts(found))
 
 
 def of_model(model):
-    return (("model.include", MODELS[model]), *JOB, *SPREAD.get(model, ()))
+    return (("model.include", model.file), *JOB, *model.own)
 
 
 def on_wafers(simulator):
     """By (link, model)."""
-    jobs = {(link, model): (SEARCHED, (*ON_WAFERS, *of_model(model), *SPREAD_ON_WAFERS.get(model, ()), ("machine.topology.wafer_bandwidth", bandwidth)))
-            for model in reversed(MODELS) for link, bandwidth in LINKS.items()}  # what takes longest begins
+    jobs = {(link, name): (SEARCHED, (*ON_WAFERS, *of_model(model), *model.on_wafers, ("machine.topology.wafer_bandwidth", bandwidth)))
+            for name, model in reversed(MODELS.items()) for link, bandwidth in LINKS.items()}  # what takes longest begins
     return dict(zip(jobs, simulator.searched(jobs.values())))
 
 

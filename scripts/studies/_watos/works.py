@@ -3,10 +3,9 @@
 from _parts import Outcome, share, two
 from _runs import table
 from tessera_analysis import watos_figures
-from tessera_analysis.bars import Row
 
 from . import generation, works_plans
-from .cells import WAYS, Cell
+from .cells import WAYS, Cell, performance_of
 from .jobs import ROOM_FOR_ALL
 from .works_plans import BEST, FEW, ONE_DIMENSION, SETS, TOPOLOGIES
 
@@ -70,8 +69,7 @@ def per_cell(runs, text):
 
 def bars(cell, own):
     """A row of a chart."""
-    slowest = max(own[name].seconds for name in READ if own.get(name))
-    return Row("", title(cell), {name: slowest / own[name].seconds if own.get(name) else 0 for name in READ})
+    return performance_of("", title(cell), {name: own[name].seconds for name in READ if own.get(name)}, READ)
 
 
 def title(cell):

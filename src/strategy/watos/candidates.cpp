@@ -17,18 +17,6 @@
 namespace tessera::strategy::watos {
 namespace {
 
-/// The values of an open key's list; empty: any.
-std::vector<std::int64_t> listed(const config::Table& table, const char* key) {
-  const config::Value* value = table.find(key);
-  std::vector<std::int64_t> found;
-  if (value == nullptr) return found;
-  if (const auto* number = std::get_if<std::int64_t>(&value->content())) found.push_back(*number);
-  if (const config::Array* array = value->array())
-    for (const config::Value& one : *array)
-      if (const auto* number = std::get_if<std::int64_t>(&one.content())) found.push_back(*number);
-  return found;
-}
-
 std::vector<std::int64_t> up_to(std::int64_t most) {
   std::vector<std::int64_t> all;
   for (std::int64_t i = 1; i <= most; ++i) all.push_back(i);
@@ -37,7 +25,7 @@ std::vector<std::int64_t> up_to(std::int64_t most) {
 
 /// The rows of cut products that are given; 0: any.
 std::int64_t rows_given(const Question& question) {
-  const std::vector<std::int64_t> rows = listed(question.table, "tensor_rows");
+  const std::vector<std::int64_t> rows = numbers_in(question.table, "tensor_rows");
   return rows.empty() ? 0 : rows.front();
 }
 
@@ -62,7 +50,7 @@ std::vector<Carrier> carriers(const Question& question, std::int64_t tensor) {
 std::vector<Cut> all_cuts(const Question& question) {
   const std::int64_t devices = question.health.alive();
   const auto values = [&](const char* key, std::int64_t most) {
-    const std::vector<std::int64_t> given = listed(question.table, key);
+    const std::vector<std::int64_t> given = numbers_in(question.table, key);
     return given.empty() ? up_to(most) : given;
   };
   std::vector<Cut> cuts;
@@ -71,7 +59,7 @@ std::vector<Cut> all_cuts(const Question& question) {
     for (const std::int64_t pipeline :
          values("pipeline", std::clamp<std::int64_t>(devices / tensor, 1, question.job.model->layers))) {
       const std::int64_t left = std::max<std::int64_t>(1, devices / (tensor * pipeline));
-      const std::vector<std::int64_t> given = listed(question.table, "data");
+      const std::vector<std::int64_t> given = numbers_in(question.table, "data");
       for (const std::int64_t data : given.empty() ? std::vector<std::int64_t>{left} : given)
         for (const Carrier carrier : carriers(question, tensor)) cuts.push_back({tensor, pipeline, data, 1, carrier});
     }

@@ -38,30 +38,14 @@ TablePointer strategy_in(const Attachment& plan) {
 
 using Devices = std::vector<std::int64_t>;
 
-/// Whole numbers of a list; empty where there is none.
-Devices numbers_in(const Table& table, const char* key) {
-  Devices numbers;
-  const Value* value = table.find(key);
-  if (value == nullptr || value->array() == nullptr) return numbers;
-  for (const Value& one : *value->array())
-    if (const auto* number = std::get_if<std::int64_t>(&one.content())) numbers.push_back(*number);
-  return numbers;
-}
-
-Value list_of(const Devices& devices) {
-  Array list;
-  for (const std::int64_t device : devices) list.push_back({device, {}});
-  return {list, {}};
-}
-
 /// Of each stage, those of one replica after another.
 using DevicesOfStages = std::vector<Devices>;
 
 DevicesOfStages stages_in(const Table& strategy) {
   DevicesOfStages stages;
-  const Value* value = strategy.find("stages");
-  if (value == nullptr || value->array() == nullptr) return stages;
-  for (const Value& stage : *value->array()) stages.push_back(numbers_in(*stage.table(), "devices"));
+  const Array* before = strategy.find("stages")->array();
+  if (before == nullptr) return stages;
+  for (const Value& stage : *before) stages.push_back(numbers_in(*stage.table(), "devices"));
   return stages;
 }
 
@@ -75,8 +59,7 @@ DevicesOfStages stages_along(const std::vector<Place>& places, const Cut& cut) {
 
 Value stages_at(const Table& strategy, const DevicesOfStages& devices) {
   Array stages;
-  const Value* value = strategy.find("stages");
-  const Array* before = value == nullptr ? nullptr : value->array();
+  const Array* before = strategy.find("stages")->array();
   for (std::size_t stage = 0; stage < devices.size(); ++stage) {
     auto one = std::make_shared<Table>();
     one->set("devices", list_of(devices[stage]));

@@ -12,13 +12,6 @@ using config::Array;
 using config::Table;
 using config::Value;
 
-template <class T>
-Value list_of(const std::vector<T>& items) {
-  Array array;
-  for (const T& item : items) array.push_back({Value::Content(item), {}});
-  return {array, {}};
-}
-
 void set_number(Table& table, const char* key, std::int64_t number) { table.set(key, {number, {}}); }
 
 Value stages_of(const NamedProblem& named, const Solution& solution) {
@@ -66,6 +59,17 @@ Array loans_of(const NamedProblem& named, const Solution& solution, const machin
 }
 
 }  // namespace
+
+std::vector<std::int64_t> numbers_in(const Table& table, const char* key) {
+  const Value* value = table.find(key);
+  std::vector<std::int64_t> found;
+  if (value == nullptr) return found;
+  if (const auto* number = std::get_if<std::int64_t>(&value->content())) found.push_back(*number);
+  if (const Array* array = value->array())
+    for (const Value& one : *array)
+      if (const auto* number = std::get_if<std::int64_t>(&one.content())) found.push_back(*number);
+  return found;
+}
 
 std::string text_of(const Cut& cut) {
   std::string text = fmt::format("TP {}, PP {}", cut.tensor, cut.pipeline);

@@ -24,6 +24,15 @@ struct Cut {
 
 using TablePointer = std::shared_ptr<config::Table>;
 
+template <class T>
+[[nodiscard]] config::Value list_of(const std::vector<T>& items) {
+  config::Array array;
+  for (const T& item : items) array.push_back({config::Value::Content(item), {}});
+  return {array, {}};
+}
+/// The whole number of a key, or those of its list; empty: there is none.
+[[nodiscard]] std::vector<std::int64_t> numbers_in(const config::Table& table, const char* key);
+
 /// What the other strategy is asked with: without keys of this one.
 [[nodiscard]] TablePointer without_search(const config::Table& table);
 /// With the keys of a cut. `layers`: by stage; empty: dealt out by time.
