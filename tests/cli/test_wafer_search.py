@@ -170,6 +170,13 @@ class WaferSearch(CliTest):
             said = self.simulate(EXPERIMENT, "out.h5", *cut, "--set", f"machine.fault=[{faults}]", "--set", "strategy.healthy_plan=sound.toml").stdout
             self.assertRegex(said, rf"pipeline parallel 2, data parallel {replicas}\b")
 
+    def test_products_are_laid_over_as_they_are_cut(self):
+        """In two dimensions, and with whole tokens, where the plan has them so."""
+        sized = ("--set", "strategy.tensor=4", "--set", "machine.device.memory_capacity=1 GB")
+        for cut, said in (("tensor_rows=2", r"tensor all-gather, ring +2 "), ("sequence_parallel=false", "sequence parallel no")):
+            self.plan("sound.toml", *sized, "--set", f"strategy.{cut}", "--set", "machine.fault=[]")
+            self.assertRegex(self.simulate(EXPERIMENT, "out.h5", *sized, "--set", "strategy.healthy_plan=sound.toml").stdout, said)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -25,6 +25,22 @@ std::int64_t number_of(const Table& table, const char* key, const Attachment& pl
   return *number;
 }
 
+/// How products are cut goes by what the plan says of rows and tokens.
+Cut cut_of(const Table& strategy, const Attachment& plan) {
+  const auto given = [&](const char* key) {
+    return strategy.find(key) == nullptr ? std::int64_t{1} : number_of(strategy, key, plan);
+  };
+  Cut cut{number_of(strategy, "tensor", plan), number_of(strategy, "pipeline", plan), given("data"),
+          given("tensor_rows")};
+  const Value* tokens = strategy.find("sequence_parallel");
+  const auto* are_cut = tokens == nullptr ? nullptr : std::get_if<bool>(&tokens->content());
+  if (cut.rows > 1)
+    cut.carrier = Carrier::both_sides;
+  else if (are_cut != nullptr && !*are_cut)
+    cut.carrier = Carrier::whole_tokens;
+  return cut;
+}
+
 /// The plan's [strategy] table.
 TablePointer strategy_in(const Attachment& plan) {
   config::Diagnostics problems;
@@ -113,8 +129,7 @@ Cut shortened(Cut cut, std::int64_t places) {
 }
 
 TablePointer keys_for(const Question& question, const Table& strategy, const Attachment& plan) {
-  const Cut whole{number_of(strategy, "tensor", plan), number_of(strategy, "pipeline", plan),
-                  strategy.find("data") == nullptr ? 1 : number_of(strategy, "data", plan)};
+  const Cut whole = cut_of(strategy, plan);
   const std::vector<Place> places = snake(question.job.machine, question.health, static_cast<int>(whole.tensor)).places;
   if (places.empty()) throw InfeasibleError(fmt::format("no {} dies in a row live", whole.tensor));
   const Cut cut = shortened(whole, static_cast<std::int64_t>(places.size()));
