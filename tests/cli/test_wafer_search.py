@@ -97,6 +97,18 @@ class WaferSearch(CliTest):
         self.assertTrue(places, placed)
         self.assertNotIn(("1", "1"), places)
 
+    def test_of_two_wafers_each_has_whole_stages(self):
+        """Four stages of two replicas on two wafers of four dies: sums over the replicas would be held up by the joint between them."""
+        topology = ("kind=wafers", "wafers=2", "columns=2", "rows=2", "wafer_bandwidth=2 GB/s", "wafer_latency=500 ns")
+        cut = ("strategy.tensor=1", "strategy.pipeline=4", "strategy.data=2", "strategy.search.rivals=false", "machine.device.memory_capacity=90 MB", "machine.fault=[]")
+        for fitness in ("product", "time"):
+            settings = (*[f"machine.topology.{key}" for key in topology], *cut, f"strategy.search.fitness={fitness}")
+            said = self.simulate(EXPERIMENT, "out.h5", *[word for setting in settings for word in ("--set", setting)]).stdout
+            self.assertRegex(said, r"(memory|genetic) \(taken\)")  # steps behind the scheduler spoil nothing
+            placed = re.findall(r"^ +(\d+) +\d+ +\d+ +\d+ +(\d+) ", self.tessera("show", "out.h5", "--table", "placement").stdout, re.M)
+            wafers = {stage: {int(die) // 4 for of, die in placed if of == stage} for stage, _ in placed}
+            self.assertEqual([len(found) for found in wafers.values()], 4 * [1])
+
     def test_what_is_wrong_takes_one_line(self):
         refused = [
             (("--set", "machine.device.memory_capacity=8 MB"), 3, r"none of \d+ cuts fits into memory; the nearest, TP \d+, PP \d+.*: .* of 8.00 MB"),

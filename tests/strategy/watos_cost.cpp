@@ -161,6 +161,15 @@ TEST_CASE("watos: Eq. (2) by hand, of two replicas") {
   CHECK(global_cost(problem, solution, {{{0, 1}, 5}}, ways) == 4 * 2 * (10 + 5 * (1 + 1)));
 }
 
+TEST_CASE("watos: of two wafers side by side one is filled after the other") {
+  // 0 1 | 2 3 over 4 5 | 6 7: along whole rows the joint would be crossed twice, once a row.
+  Problem problem = problem_of(std::vector<StageProblem>(8, stage_over(-10)), 4, 2);
+  for (Place& place : problem.places) place.grid = place.x / 4;
+  const auto orders = serpentines(problem);
+  CHECK(orders[0] == std::vector<std::uint16_t>{0, 1, 5, 4, 2, 3, 7, 6});
+  CHECK(orders[1] == std::vector<std::uint16_t>{0, 4, 5, 1, 2, 6, 7, 3});
+}
+
 TEST_CASE("watos: figure 11, eight stages of 4 x 2 dies along rows and down columns") {
   // Centres are 8 half steps apart across, 4 along: tiles begin at columns 0 and 4 and at rows 0, 2, 4, 6.
   Problem problem = problem_of(std::vector<StageProblem>(8, stage_over(-10)), 1, 1);

@@ -107,7 +107,11 @@ std::string odd_problem(const PipelineProfile& profile, const Place& place, cons
 
 class Lister {
  public:
-  Lister(const Question& question, Pricing& pricing) : question_(question), job_(question.job), pricing_(pricing) {}
+  Lister(const Question& question, Pricing& pricing)
+      : question_(question),
+        job_(question.job),
+        pricing_(pricing),
+        joints_(std::make_shared<const Joints>(question.job.machine)) {}
 
   void add(const Cut& cut) {
     if (cut.devices() > question_.health.alive())
@@ -200,8 +204,8 @@ class Lister {
       if (time < best) one.named = std::move(balanced);
       best = std::min(best, time);
     }
-    one.plain.problem.shared = replica_sums(profile, one.plain.problem, job_, pricing_);
-    one.named.problem.shared = replica_sums(profile, one.named.problem, job_, pricing_);
+    price_sums(profile, job_, joints_, pricing_, one.plain.problem);
+    price_sums(profile, job_, joints_, pricing_, one.named.problem);
     const Verdict out = pool_too_small(one.named.problem);
     one.pruned = out.why;
     one.missing = out.missing;
@@ -211,6 +215,7 @@ class Lister {
   const Question& question_;
   const Job& job_;
   Pricing& pricing_;
+  std::shared_ptr<const Joints> joints_;
   std::vector<Candidate> found_;
   std::map<std::int64_t, std::string> whole_;  // why weights are not whole on a die, by pipeline
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "joints.hpp"
 #include "prediction.hpp"
 
 namespace tessera::strategy::watos {
@@ -12,7 +13,9 @@ Score Judge::score(const Solution& solution) const {
   Score found{true, 0, std::move(lent.loans)};
   const Int128 cost = global_cost(*problem_, solution, found.loans, ways_);
   if (fitness_ == Fitness::product) {
-    found.fitness = cost * slowest(*problem_, solution, found.loans);
+    // What joints add to the sums, by micro-batch: else nothing would keep replicas on one grid.
+    const Time at_joints = sums_of(*problem_, solution) - problem_->shared;
+    found.fitness = cost * (slowest(*problem_, solution, found.loans) + at_joints / problem_->micro_batches);
   } else {
     constexpr int bits = 62;
     found.fitness = (static_cast<Int128>(time_of(solution, found.loans)) << bits) +
@@ -26,8 +29,9 @@ Time Judge::time_of(const Solution& solution, const std::vector<PairedBytes>& lo
   std::vector<std::uint32_t> key(solution.sets.begin(), solution.sets.end());
   for (const std::uint16_t place : solution.places) key.push_back(problem_->places[place].pace);
   const auto [found, added] = times_.try_emplace(std::move(key), 0);
-  if (added) found->second = predicted(*problem_, solution);
-  return found->second;
+  const Time sums = sums_of(*problem_, solution);  // the only part that depends on more of places than their pace
+  if (added) found->second = predicted(*problem_, solution) - sums;
+  return found->second + sums;
 }
 
 Int128 Judge::cost_of(const Solution& solution, const Pair& pair) const {

@@ -75,6 +75,7 @@ void Layers::move_by_time(Candidate& candidate) {
     std::optional<NamedProblem> moved = with(candidate.cut, named, layers);
     if (!moved) return;
     moved->problem.shared = named.problem.shared;
+    moved->problem.over_joints = named.problem.over_joints;
     const std::optional<Solution> solution = recomputed(moved->problem);
     if (!solution || predicted(moved->problem, *solution) >= candidate.predicted) return;
     candidate.predicted = predicted(moved->problem, *solution);

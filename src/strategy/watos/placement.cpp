@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace tessera::strategy::watos {
 namespace {
@@ -10,12 +11,13 @@ namespace {
 constexpr std::size_t few_partners = 8;
 constexpr std::size_t pairs_of_a_sweep = 10000;
 
-/// Places along bands of one coordinate, there and back.
+/// Places along bands of one coordinate, there and back: one grid after the other, since what joins grids is slower
+/// than what joins dies.
 template <class Across, class Along>
 std::vector<std::uint16_t> along_bands(const Problem& problem, const Across& across, const Along& along) {
-  std::map<int, std::vector<std::uint16_t>> bands;
+  std::map<std::pair<int, int>, std::vector<std::uint16_t>> bands;
   for (std::uint16_t place = 0; place < problem.places.size(); ++place)
-    bands[across(problem.places[place])].push_back(place);
+    bands[{problem.places[place].grid, across(problem.places[place])}].push_back(place);
   std::vector<std::uint16_t> order;
   bool is_back = false;
   for (auto& [at, band] : bands) {

@@ -158,6 +158,7 @@ Place place_at(const Machine& machine, std::vector<NodeId> devices) {
   place.y = 2 * around.y + around.tile.rows - 1;
   place.columns = around.tile.columns;
   place.rows = around.tile.rows;
+  place.grid = static_cast<int>(around.grid);
   place.devices = std::move(devices);
   return place;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "contention.hpp"
+#include "joints.hpp"
 
 namespace tessera::strategy::watos {
 namespace {
@@ -97,7 +98,7 @@ Time predicted(const Problem& problem, const Solution& solution, const std::vect
     update = std::max(update, problem.update[problem.places[place].pace]);
   Passes passes(problem, solution, loans, some);
   const Time first = passes.all();
-  return first + repeated(problem.micro_batches - some, passes.pace()) + update + problem.shared;
+  return first + repeated(problem.micro_batches - some, passes.pace()) + update + sums_of(problem, solution);
 }
 
 }  // namespace tessera::strategy::watos

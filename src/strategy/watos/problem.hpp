@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "tessera/base/time.hpp"
@@ -19,6 +20,7 @@ struct Place {
   int x = 0, y = 0;           ///< of its centre, in half steps from the wafer's first die: whole numbers for all tiles
   int columns = 1, rows = 1;  ///< of the rectangle around its dies
   std::uint32_t pace = 0;     ///< places of one pace do the same work in the same time
+  int grid = 0;               ///< of several wafers side by side that on which its dies are
 };
 
 /// One stage, on each of its dies. Sets are indices into Problem::sets.
@@ -34,6 +36,15 @@ struct StageProblem {
   std::vector<std::size_t> front;       ///< sets that no other one beats in time and memory both, the fastest first
 };
 
+class Joints;
+
+/// Sums over the replicas of one stage that cross what joins the grids of a machine.
+struct JointSums {
+  std::shared_ptr<const Joints> joints;  ///< null: the machine is one grid, or a stage has one replica
+  Time measured = 0;                     ///< ps of a stage by itself
+  int rings = 1;                         ///< of that stage, on the busiest link of a joint
+};
+
 struct Problem {
   std::vector<StageProblem> stages;
   std::vector<std::uint64_t> sets;   ///< which sections run again, a bit each; without one that is listed twice
@@ -46,7 +57,8 @@ struct Problem {
   Time per_mebibyte = 0;           ///< ps that a link between two dies takes for 1 MiB; 0: lending takes no time
   Time hop = 0;                    ///< ps that a message to a neighbouring stage takes
   std::vector<Time> update;        ///< ps behind the last micro-batch, by pace
-  Time shared = 0;                 ///< ps besides, for all stages alike: sums over the replicas
+  Time shared = 0;                 ///< ps besides, for all stages alike: sums over replicas that are on one grid
+  JointSums over_joints;           ///< and over those that are not
 
   [[nodiscard]] std::size_t count() const { return stages.size(); }
 };
