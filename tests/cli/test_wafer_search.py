@@ -97,6 +97,14 @@ class WaferSearch(CliTest):
         self.assertTrue(places, placed)
         self.assertNotIn(("1", "1"), places)
 
+    def test_layers_by_time_that_do_not_fit_are_dealt_out_evenly(self):
+        """The last stage has a head worth three layers, so that by time the first one has five of eight; its memory is enough for four."""
+        job = ("strategy.tensor=2", "strategy.pipeline=2", "strategy.data=3", "strategy.recomputation=none", "strategy.search.rivals=false", "model.vocabulary=16384", "machine.fault=[]")
+        for memory, layers in (("200 MB", "5 x 1, 3 x 1"), ("150 MB", "4")):
+            settings = (*job, f"machine.device.memory_capacity={memory}")
+            said = self.simulate(EXPERIMENT, "out.h5", *[word for setting in settings for word in ("--set", setting)]).stdout
+            self.assertIn(f"layers a stage {layers},", said)
+
     def test_of_two_wafers_each_has_whole_stages(self):
         """Four stages of two replicas on two wafers of four dies: sums over the replicas would be held up by the joint between them."""
         topology = ("kind=wafers", "wafers=2", "columns=2", "rows=2", "wafer_bandwidth=2 GB/s", "wafer_latency=500 ns")

@@ -68,28 +68,6 @@ std::vector<Cut> all_cuts(const Question& question) {
 
 std::string size_text(std::int64_t bytes) { return config::format_rounded(bytes, config::Unit::bytes); }
 
-/// Even if all that can run again does, and all dies' memory is one.
-Verdict pool_too_small(const Problem& problem) {
-  Int128 sum = 0;
-  for (std::size_t stage = 0; stage < problem.count(); ++stage) {
-    std::int64_t least = impossible, need = impossible;
-    for (const std::size_t set : problem.stages[stage].front) {
-      const StageProblem& one = problem.stages[stage];
-      least = std::min(least, demand(problem, stage, set));
-      need = std::min(need, one.fixed[set] + one.in_flight * one.kept[set]);
-    }
-    if (least == impossible)
-      return {fmt::format("stage {} needs {} of {} a die and cannot lend as much as it lacks, whatever it runs again",
-                          stage, size_text(need), size_text(problem.memory)),
-              need - problem.memory};
-    sum += least;
-  }
-  if (sum <= 0) return {};
-  const auto missing = static_cast<std::int64_t>(sum / static_cast<Int128>(problem.count())) + 1;
-  return {fmt::format("with as little kept as may be and memory lent, {} a die are missing", size_text(missing)),
-          missing};
-}
-
 /// An odd group, and a collective that does not take it. Empty: there is none.
 std::string odd_problem(const PipelineProfile& profile, const Place& place, const Job& job) {
   if (place.devices.size() % 2 == 0 || place.devices.size() == 1) return {};
@@ -221,6 +199,27 @@ class Lister {
 };
 
 }  // namespace
+
+Verdict pool_too_small(const Problem& problem) {
+  Int128 sum = 0;
+  for (std::size_t stage = 0; stage < problem.count(); ++stage) {
+    std::int64_t least = impossible, need = impossible;
+    for (const std::size_t set : problem.stages[stage].front) {
+      const StageProblem& one = problem.stages[stage];
+      least = std::min(least, demand(problem, stage, set));
+      need = std::min(need, one.fixed[set] + one.in_flight * one.kept[set]);
+    }
+    if (least == impossible)
+      return {fmt::format("stage {} needs {} of {} a die and cannot lend as much as it lacks, whatever it runs again",
+                          stage, size_text(need), size_text(problem.memory)),
+              need - problem.memory};
+    sum += least;
+  }
+  if (sum <= 0) return {};
+  const auto missing = static_cast<std::int64_t>(sum / static_cast<Int128>(problem.count())) + 1;
+  return {fmt::format("with as little kept as may be and memory lent, {} a die are missing", size_text(missing)),
+          missing};
+}
 
 Verdict state_too_large(const PipelineProfile& profile, const Job& job) {
   const std::int64_t memory = job.machine.device.usable_memory().value();

@@ -45,6 +45,8 @@ struct Verdict {
 };
 /// Of what stays from the first to the last moment: line 1 of the algorithm.
 [[nodiscard]] Verdict state_too_large(const PipelineProfile& profile, const Job& job);
+/// Even if all that can run again does, and all dies' memory is one.
+[[nodiscard]] Verdict pool_too_small(const Problem& problem);
 
 /// All cuts of the machine's live devices that the table leaves open, with tiles: pruned ones as well, each with its
 /// reason. Tensor-parallel groups are even, or odd where the collectives that are chosen can do that; data parallelism

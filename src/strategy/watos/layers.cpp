@@ -51,7 +51,10 @@ NamedProblem Layers::at(const Cut& cut, const NamedProblem& plain, const std::ve
   found.problem.start = start;
   const std::vector<std::int64_t> layers = balanced_layers(plain, at_start(found.problem));
   if (layers == plain.layers) return found;
-  return with(cut, found, layers).value_or(found);
+  std::optional<NamedProblem> balanced = with(cut, found, layers);
+  if (!balanced) return found;
+  const bool fits = pool_too_small(balanced->problem).why.empty();
+  return fits || !pool_too_small(found.problem).why.empty() ? *std::move(balanced) : found;
 }
 
 void Layers::move_by_time(Candidate& candidate) {
