@@ -59,7 +59,9 @@ TEST_CASE("joints: the busiest link has so many rings") {
   const auto most = [&](std::vector<std::size_t> numbers) {
     std::vector<const Place*> places;
     for (const std::size_t number : numbers) places.push_back(&problem.places[number]);
-    return most_over_joints(*problem.over_joints.joints, places);
+    RingLoads loads;
+    loads.add_joints(places, *problem.over_joints.joints);
+    return loads.most();
   };
   CHECK(most({0, 1}) == 0);
   CHECK(most({1, 2}) == 1);        // there and back, a link each way
@@ -86,12 +88,7 @@ TEST_CASE("joints: both fitnesses keep replicas on one wafer") {
     const Judge judge(problem, fitness);
     CHECK(judge.score(together).fitness < judge.score(apart).fitness);
     CHECK(judge.score(together).fitness < judge.score(apart).fitness);  // and from what is known of the first time
-    const Solution found = [&] {
-      Solution solution = apart;
-      solution.places = best_places(problem, apart, judge);
-      return solution;
-    }();
-    CHECK(sums_of(problem, found) == 4);
+    CHECK(sums_of(problem, at(problem, best_places(problem, apart, judge))) == 4);
   }
 }
 

@@ -1,41 +1,19 @@
 #include "joints.hpp"
 
-#include <algorithm>
-
 namespace tessera::strategy::watos {
-namespace {
 
-class Loads {
- public:
-  explicit Loads(const Joints& joints) : joints_(&joints) {}
-
-  void add(const Place& from, const Place& to) {
-    if (from.grid == to.grid) return;
-    for (std::size_t rank = 0; rank < from.devices.size(); ++rank)
-      for (const machine::LinkId link : joints_->between(from.devices[rank], to.devices[rank]))
-        most_ = std::max(most_, ++rings_[link]);
-  }
-  [[nodiscard]] int most() const { return most_; }
-
- private:
-  const Joints* joints_;
-  std::unordered_map<machine::LinkId, int> rings_;
-  int most_ = 0;
-};
-
-}  // namespace
-
-bool Joints::has_grid(machine::NodeId node, int grid) const {
-  return machine_->computes(node) && machine_->places[node].node == grid;
+bool Joints::on_one_grid(machine::NodeId one, machine::NodeId other) const {
+  return machine_->computes(one) && machine_->computes(other) &&
+         machine_->places[one].node == machine_->places[other].node;
 }
 
 bool Joints::is_joint(machine::LinkId link) const {
-  if (!any()) return false;
-  const auto& [from, to] = std::pair(machine_->network.links[link].from, machine_->network.links[link].to);
-  return !machine_->computes(from) || !has_grid(to, machine_->places[from].node);
+  const machine::Link& it = machine_->network.links[link];
+  return any() && !on_one_grid(it.from, it.to);
 }
 
 const std::vector<machine::LinkId>& Joints::between(machine::NodeId from, machine::NodeId to) const {
+  if (on_one_grid(from, to)) return none_;
   const auto [found, added] = known_.try_emplace((std::uint64_t{from} << 32U) + to);
   if (added)
     routes_.for_each_link({from, to}, [&](machine::LinkId link) {
@@ -44,20 +22,20 @@ const std::vector<machine::LinkId>& Joints::between(machine::NodeId from, machin
   return found->second;
 }
 
-int most_over_joints(const Joints& joints, const std::vector<const Place*>& replicas) {
-  Loads loads(joints);
-  for (std::size_t i = 0; i < replicas.size(); ++i) loads.add(*replicas[i], *replicas[(i + 1) % replicas.size()]);
-  return loads.most();
+std::vector<const Place*> replicas_of(const Problem& problem, const std::vector<std::uint16_t>& places,
+                                      std::size_t stage) {
+  std::vector<const Place*> found;
+  for (std::uint32_t replica = 0; replica < problem.replicas; ++replica)
+    found.push_back(&problem.places[places[stage * problem.replicas + replica]]);
+  return found;
 }
 
 Time sums_of(const Problem& problem, const Solution& solution) {
   const JointSums& over = problem.over_joints;
   if (over.joints == nullptr) return problem.shared;
-  Loads loads(*over.joints);
+  RingLoads loads;
   for (std::size_t stage = 0; stage < problem.count(); ++stage)
-    for (std::uint32_t replica = 0; replica < problem.replicas; ++replica)
-      loads.add(problem.places[solution.place(problem, stage, replica)],
-                problem.places[solution.place(problem, stage, (replica + 1) % problem.replicas)]);
+    loads.add_joints(replicas_of(problem, solution.places, stage), *over.joints);
   return std::max(problem.shared, over.measured * loads.most() / over.rings);
 }
 

@@ -1,6 +1,8 @@
 #include "replica_sums.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "tessera/machine/routes.hpp"
 
@@ -10,38 +12,6 @@ namespace {
 bool is_inside(const GroupWork& work, std::size_t tensor) {
   return std::ranges::all_of(work.ranks, [&](std::uint32_t rank) { return rank < tensor; });
 }
-
-/// Places of a stage's replicas, where they start.
-std::vector<const Place*> replicas_of(const Problem& problem, std::size_t stage) {
-  std::vector<const Place*> places;
-  for (std::uint32_t replica = 0; replica < problem.replicas; ++replica)
-    places.push_back(&problem.places[problem.start[stage * problem.replicas + replica]]);
-  return places;
-}
-
-/// How many rings go over each link but those of joints: a member sends to the next one, the last one to the first.
-class RingLoads {
- public:
-  RingLoads(const machine::Machine& machine, const Joints& joints)
-      : routes_(machine.network), joints_(&joints), rings_(machine.network.links.size()) {}
-
-  void add(const std::vector<const Place*>& replicas) {
-    for (std::size_t rank = 0; rank < replicas.front()->devices.size(); ++rank) {
-      for (std::size_t i = 0; i < replicas.size(); ++i) {
-        const machine::NodeId from = replicas[i]->devices[rank];
-        const machine::NodeId to = replicas[(i + 1) % replicas.size()]->devices[rank];
-        for (const machine::LinkId link : routes_.links(from, to))
-          if (!joints_->is_joint(link)) ++rings_[link];
-      }
-    }
-  }
-  [[nodiscard]] int most() const { return *std::ranges::max_element(rings_); }
-
- private:
-  machine::Routes routes_;
-  const Joints* joints_;
-  std::vector<int> rings_;
-};
 
 /// The sums of a stage by itself whose replicas stand there.
 Time alone(const PipelineProfile& profile, std::size_t stage, const std::vector<const Place*>& places,
@@ -56,24 +26,28 @@ bool is_on_one_grid(const std::vector<const Place*>& places) {
   return std::ranges::all_of(places, [&](const Place* place) { return place->grid == places.front()->grid; });
 }
 
+/// Of the stages whose replicas are on one grid, or of all where none is, that whose rings share links most.
 Time on_one_grid(const PipelineProfile& profile, const Problem& problem, const Job& job, const Joints& joints,
                  Pricing& pricing) {
-  const auto stays = [&](std::size_t stage) { return is_on_one_grid(replicas_of(problem, stage)); };
+  const machine::Routes routes(job.machine.network);
+  const auto inside_grids = [&](machine::NodeId from, machine::NodeId to) {
+    std::vector<machine::LinkId> links = routes.links(from, to);
+    std::erase_if(links, [&](machine::LinkId link) { return joints.is_joint(link); });
+    return links;
+  };
+  RingLoads all;
   std::size_t busiest = 0;
-  while (busiest < problem.count() && !stays(busiest)) ++busiest;
-  const bool any_stays = busiest < problem.count();
-  if (!any_stays) busiest = 0;
-  RingLoads all(job.machine, joints);
   int most = 0;
+  bool stays = false;
   for (std::size_t stage = 0; stage < problem.count(); ++stage) {
-    RingLoads own(job.machine, joints);
-    own.add(replicas_of(problem, stage));
-    all.add(replicas_of(problem, stage));
-    if (own.most() <= most || (any_stays && !stays(stage))) continue;
-    most = own.most();
-    busiest = stage;
+    const std::vector<const Place*> places = replicas_of(problem, problem.start, stage);
+    RingLoads own;
+    own.add(places, inside_grids);
+    all.add(places, inside_grids);
+    if (std::pair(is_on_one_grid(places), own.most()) <= std::pair(stays, most)) continue;
+    std::tie(stays, most, busiest) = std::tuple(is_on_one_grid(places), own.most(), stage);
   }
-  const Time time = alone(profile, busiest, replicas_of(problem, busiest), pricing);
+  const Time time = alone(profile, busiest, replicas_of(problem, problem.start, busiest), pricing);
   return most == 0 ? time : time * all.most() / most;
 }
 
@@ -81,13 +55,15 @@ Time on_one_grid(const PipelineProfile& profile, const Problem& problem, const J
 JointSums over_joints(const PipelineProfile& profile, const Problem& problem,
                       const std::shared_ptr<const Joints>& joints, Pricing& pricing) {
   std::size_t stage = 0;
-  while (stage < problem.count() && is_on_one_grid(replicas_of(problem, stage))) ++stage;
+  while (stage < problem.count() && is_on_one_grid(replicas_of(problem, problem.start, stage))) ++stage;
   if (stage == problem.count()) stage = 0;
-  std::vector<const Place*> places = replicas_of(problem, stage);
+  std::vector<const Place*> places = replicas_of(problem, problem.start, stage);
   for (const Place& place : problem.places)
     if (is_on_one_grid(places) && place.grid != places.front()->grid) places.back() = &place;
   if (is_on_one_grid(places)) return {};
-  return {joints, alone(profile, stage, places, pricing), most_over_joints(*joints, places)};
+  RingLoads own;
+  own.add_joints(places, *joints);
+  return {joints, alone(profile, stage, places, pricing), own.most()};
 }
 
 }  // namespace
