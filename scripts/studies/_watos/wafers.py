@@ -57,7 +57,7 @@ def of_model(model):
 def on_wafers(simulator):
     """By (link, model)."""
     jobs = {(link, name): (SEARCHED, (*ON_WAFERS, *of_model(model), *model.on_wafers, ("machine.topology.wafer_bandwidth", bandwidth)))
-            for name, model in reversed(MODELS.items()) for link, bandwidth in LINKS.items()}  # what takes longest begins
+            for name, model in MODELS.items() for link, bandwidth in reversed(LINKS.items())}  # what takes longest begins
     return dict(zip(jobs, simulator.searched(jobs.values())))
 
 
