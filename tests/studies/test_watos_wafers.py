@@ -27,9 +27,13 @@ class Wafers(unittest.TestCase):
                 return [searched(number + 1, 1) for number in range(len(asked))]
 
         found = wafers.on_wafers(Simulator())
-        self.assertEqual(found["WATOS-4", "GPT-175B"]["iteration_time_ps"], 6 * PS)  # the largest model begins
-        self.assertEqual([one["machine.topology.wafer_bandwidth"] for one in asked], 3 * ["1800 GB/s", "400 GB/s"])
-        self.assertEqual([one.get("strategy.expert_parallel") for one in asked], 2 * [8] + 4 * [None])
+        self.assertEqual(found["WATOS-4", "GPT-175B"]["iteration_time_ps"], 1 * PS)  # the longest search begins
+        for (link, model), one in found.items():
+            settings = asked[one["iteration_time_ps"] // PS - 1]
+            self.assertEqual(settings["machine.topology.wafer_bandwidth"], wafers.LINKS[link])
+            self.assertEqual(settings["model.include"], wafers.MODELS[model].file)
+            self.assertEqual(settings.get("strategy.expert_parallel"), 8 if model == "DeepSeek-V3" else None)
+        self.assertEqual(len(found), 6)
 
     def test_gains_are_times_of_gpus_over_ours(self):
         found = {(link, model): searched(2, 1.5) for link in wafers.LINKS for model in wafers.MODELS}
