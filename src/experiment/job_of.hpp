@@ -7,12 +7,13 @@
 
 namespace tessera::experiment {
 
-/// A job, and what of it nobody else has. The experiment, `comm` and `memo` outlive it.
+/// A job, and what of it nobody else has. The experiment, `comm` and `memo` outlive it, and so does `fastest`: of what
+/// this rank simulates alone, if somebody wants to know.
 class JobOf {
  public:
   JobOf(const Experiment& experiment, Communicator& comm, program::search::Memo& memo, const SearchOptions& options,
-        bool is_searched_next = false)
-      : evaluator_(sim::make_evaluator(experiment.machine, *experiment.cost, watch(options))),
+        bool is_searched_next = false, std::optional<sim::Simulated>* fastest = nullptr)
+      : evaluator_(sim::make_evaluator(experiment.machine, *experiment.cost, watch(options, fastest))),
         evaluations_(*evaluator_, comm, memo, options.hooks, options.limits),
         job_{experiment.machine,
              experiment.workload,
@@ -30,10 +31,15 @@ class JobOf {
   [[nodiscard]] const strategy::Job& job() const { return job_; }
 
  private:
-  sim::Watch watch(const SearchOptions& options) {
+  sim::Watch watch(const SearchOptions& options, std::optional<sim::Simulated>* fastest) {
     sim::Watch watch{options.hooks.interrupted, {}, {}};
     if (options.limits.is_timed()) watch.is_over = [limits = options.limits] { return limits.is_over(); };
     if (options.hooks.progress) watch.progress = [this](Time reached) { evaluations_.has_simulated(reached); };
+    if (fastest != nullptr)
+      watch.simulated = [fastest](const program::Program& program, sim::SimulationResult result) {
+        if (!*fastest || result.results.iteration_time < (*fastest)->result.results.iteration_time)
+          *fastest = {program, std::move(result)};
+      };
     return watch;
   }
 

@@ -78,7 +78,7 @@ const Table& strategy_of(const Table& resolved) { return *resolved.find("strateg
 void search_keeping(const Table& resolved, Experiment& experiment, Communicator& comm, const SearchOptions& options,
                     Diagnostics& diagnostics) {
   Kept kept = read_cache(options.cache, resolved, comm, diagnostics);
-  const JobOf job(experiment, comm, kept.memo, options);
+  const JobOf job(experiment, comm, kept.memo, options, false, comm.size() == 1 ? &experiment.fastest : nullptr);
   experiment.search_began = std::chrono::steady_clock::now();
   try {
     experiment.searched = experiment.strategy.search(strategy_of(resolved), job.job());

@@ -43,6 +43,27 @@ TEST_CASE("a builder stores equal operators, collectives and labels once") {
   CHECK(code[5].label == 1);
 }
 
+TEST_CASE("collectives are the same by what their protocols say, wherever these stand") {
+  const auto named = [](const char* name) {
+    Protocol protocol;
+    protocol.name = name;
+    return std::make_shared<const Protocols>(Protocols{protocol});
+  };
+  Collective one, other;
+  one.protocols = named("LL");
+  other.protocols = named("LL");
+  CHECK(one == other);
+  other.protocols = named("LL128");
+  CHECK_FALSE(one == other);
+  other.protocols = nullptr;
+  CHECK_FALSE(one == other);
+  // The third of a list of a program's own need not be the third of the built-in ones.
+  const AlgorithmList own;
+  one.protocols = nullptr;
+  other.algorithm = AlgorithmId(one.algorithm.index, own);
+  CHECK_FALSE(one == other);
+}
+
 TEST_CASE("what does nothing is not stored") {
   Program program;
   const BlockId empty = BlockBuilder(program, "empty").done();

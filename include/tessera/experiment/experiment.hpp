@@ -103,6 +103,7 @@ struct Experiment {
   std::chrono::steady_clock::time_point search_began;  ///< by search()
   sim::FoldFacts fold;                                 ///< of the plan; one replica where nothing is folded
   strategy::Plan plan;                                 ///< by build() where nothing is open, by search() otherwise
+  std::optional<sim::Simulated> fastest;               ///< of what search() has simulated, on one rank
 };
 
 /// What a resolved experiment's rates come from, for results: "calibrated", "calibrated, the experiment's own

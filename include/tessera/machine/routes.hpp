@@ -25,6 +25,8 @@ struct Connection {
 struct BoundWay {
   Connection connection;
   std::vector<LinkId> links;
+
+  bool operator==(const BoundWay&) const = default;
 };
 
 /// The bound ways of a program as a table; without any it takes no memory, and routes do not look at it.

@@ -91,6 +91,10 @@ class Evaluator {
   [[nodiscard]] virtual Outlook outlook(const Program& program);
   /// `team`: the ranks that evaluate it together; all of them have the same result. At most most_ranks().
   [[nodiscard]] virtual Evaluation evaluate(const Program& program, Fidelity fidelity, Communicator& team) = 0;
+  /// The same of a program that may become the plan, so that what came out of it may be kept.
+  [[nodiscard]] virtual Evaluation candidate(const Program& program, Fidelity fidelity, Communicator& team) {
+    return evaluate(program, fidelity, team);
+  }
   /// That one simulation can be spread over.
   [[nodiscard]] virtual int most_ranks() const = 0;
 };

@@ -79,17 +79,23 @@ struct Instruction {
   std::uint32_t b = 0;
   std::uint32_t count = 1;
   std::int64_t bytes = 0;
+
+  bool operator==(const Instruction&) const = default;
 };
 static_assert(sizeof(Instruction) == 24);
 
 struct Block {
   std::string name;  ///< "layer forward", "1F1B steady state"
   std::vector<Instruction> code;
+
+  bool operator==(const Block&) const = default;
 };
 
 /// An ordered group of devices; a device's rank in it is its index.
 struct Group {
   std::vector<DeviceId> members;
+
+  bool operator==(const Group&) const = default;
 };
 
 enum class CollectiveKind : std::uint8_t { all_reduce, reduce_scatter, all_gather, all_to_all, broadcast };
@@ -126,6 +132,9 @@ struct Collective {
   std::uint32_t rings = 0;
   /// The library's protocols; null: what a step sends is data alone, and waits for its links only.
   std::shared_ptr<const Protocols> protocols = {};
+
+  /// With the same protocols, wherever these stand.
+  bool operator==(const Collective& other) const;
 };
 
 /// One device's meaning of the shared code.
@@ -135,6 +144,8 @@ struct DeviceProgram {
   std::vector<DeviceId> peers;  ///< by peer slot
   std::vector<GroupId> groups;  ///< by group slot
   std::uint32_t events = 0;     ///< number of events used by signal and wait
+
+  bool operator==(const DeviceProgram&) const = default;
 };
 
 /// A way to divide the devices of a program into parts that do the same, each with the part before and behind it: the
@@ -143,6 +154,8 @@ struct AlikeParts {
   std::string name;  ///< what they are, more than one: "replicas"
   /// The devices of each, in the same order; no device twice.
   std::vector<std::vector<DeviceId>> parts;
+
+  bool operator==(const AlikeParts&) const = default;
 };
 
 /// Launches that wait on a device, at most: what CUDA's queues hold.
@@ -178,6 +191,9 @@ struct Program {
   /// Names of what an iteration consists of, one behind the other on each device, in this order: "prompt". Each is over
   /// when the last device says so (Op::end_phase).
   std::vector<std::string> phases;
+
+  /// With the same names too, which evaluations' keys leave out.
+  bool operator==(const Program&) const = default;
 };
 
 /// So many activities and categories of memory a program has.

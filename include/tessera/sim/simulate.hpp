@@ -75,6 +75,12 @@ struct SimulationResult {
                                         const workload::CostModel& cost, Communicator& comm,
                                         const SimulationOptions& options);
 
+/// A program, and what its simulation came to.
+struct Simulated {
+  program::Program program;
+  SimulationResult result;
+};
+
 /// What each rank did, and when the last device ended.
 struct SideBySide {
   std::vector<pdes::RunStatistics> ranks;
@@ -129,6 +135,8 @@ struct Watch {
   std::function<bool()> interrupted;   ///< as in pdes::RunOptions
   std::function<bool()> is_over;       ///< the same: the evaluation is cut off
   std::function<void(Time)> progress;  ///< on rank 0 of a team, a few times a second: the time that is simulated
+  /// What one rank has simulated alone to its end, of programs that may become the plan.
+  std::function<void(const program::Program&, SimulationResult)> simulated = {};
 };
 
 /// The evaluator behind program::Evaluator, without recording.

@@ -53,6 +53,7 @@ class SimulatorEvaluator final : public program::Evaluator {
       : machine_(machine), cost_(cost), least_(machine) {
     options_.run.interrupted = std::move(watch.interrupted);
     options_.run.is_over = std::move(watch.is_over);
+    simulated_ = std::move(watch.simulated);
     if (watch.progress)
       options_.run.progress = [report = std::move(watch.progress)](const pdes::ProgressReport& now) {
         report(now.now);
@@ -61,19 +62,12 @@ class SimulatorEvaluator final : public program::Evaluator {
 
   program::Evaluation evaluate(const program::Program& program, program::Fidelity fidelity,
                                Communicator& team) override {
-    try {
-      if (fidelity == program::Fidelity::simulated) {
-        options_.is_checked = is_checked(program);
-        const SimulationResult found = simulate(machine_, program, cost_, team, options_);
-        if (found.statistics.cut_off) return program::cut_off_at(found.results.iteration_time);
-        return gathered(machine_, found.results, team);
-      }
-      static_cast<void>(refuse(machine_, program, cost_, false));
-      return fidelity == program::Fidelity::estimate ? estimate(machine_, program, cost_)
-                                                     : lower_bound(machine_, program, cost_, least_);
-    } catch (const InfeasibleError& error) {
-      return {false, error.what()};
-    }
+    return evaluated(program, fidelity, team, {});
+  }
+
+  program::Evaluation candidate(const program::Program& program, program::Fidelity fidelity,
+                                Communicator& team) override {
+    return evaluated(program, fidelity, team, simulated_);
   }
 
   program::Outlook outlook(const program::Program& program) override {
@@ -106,6 +100,27 @@ class SimulatorEvaluator final : public program::Evaluator {
   [[nodiscard]] int most_ranks() const override { return static_cast<int>(machine_.devices()); }
 
  private:
+  using Simulated = std::function<void(const program::Program&, SimulationResult)>;
+
+  program::Evaluation evaluated(const program::Program& program, program::Fidelity fidelity, Communicator& team,
+                                const Simulated& simulated) {
+    try {
+      if (fidelity == program::Fidelity::simulated) {
+        options_.is_checked = is_checked(program);
+        SimulationResult found = simulate(machine_, program, cost_, team, options_);
+        if (found.statistics.cut_off) return program::cut_off_at(found.results.iteration_time);
+        program::Evaluation all = gathered(machine_, found.results, team);
+        if (simulated && team.size() == 1) simulated(program, std::move(found));
+        return all;
+      }
+      static_cast<void>(refuse(machine_, program, cost_, false));
+      return fidelity == program::Fidelity::estimate ? estimate(machine_, program, cost_)
+                                                     : lower_bound(machine_, program, cost_, least_);
+    } catch (const InfeasibleError& error) {
+      return {false, error.what()};
+    }
+  }
+
   /// Whether outlook() has found nothing to refuse.
   [[nodiscard]] bool is_checked(const program::Program& program) const {
     return !checked_.empty() && checked_.contains(program::search::key_of(program, program::Fidelity::simulated));
@@ -116,6 +131,7 @@ class SimulatorEvaluator final : public program::Evaluator {
   LeastTimes least_;
   std::unordered_set<std::uint64_t> checked_;  // by key_of()
   SimulationOptions options_;
+  Simulated simulated_;  // may be empty
 };
 
 }  // namespace
