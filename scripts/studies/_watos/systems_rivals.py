@@ -5,14 +5,13 @@ from _parts import seconds, two
 from .cells import WAYS, ratio
 from .overall import GPUS, OPEN
 
-FEW = (("strategy.search.candidates", 4), ("strategy.search.simulated", 4))
 ON_GPUS = {"GPUs (a)": OPEN[1:], "GPUs (b)": OPEN}  # TP 8, which the experiment has, or any
 INFEASIBLE = "exit code 3"
 
 
 def by_search(simulator, cells):
     """Results by (way, name of the cell): its plan, and those of Megatron. `cells`: (cell, settings) by name."""
-    jobs = {(way, name): cell.job(*settings, *chosen, *FEW) for way, chosen in WAYS.items() for name, (cell, settings) in cells.items()}
+    jobs = {(way, name): cell.job(*settings, *chosen) for way, chosen in WAYS.items() for name, (cell, settings) in cells.items()}
     return dict(zip(jobs, simulator.searched(jobs.values())))
 
 

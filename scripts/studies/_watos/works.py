@@ -36,7 +36,7 @@ def first_runs(simulator, served):
     """Searches that wait for no other, by cell and key."""
     jobs = {}
     for cell in CELLS:
-        jobs |= {(cell, "whole"): cell.job(), (cell, "rule"): cell.job(*ONE_DIMENSION, *WAYS["MG-wafer (a)"]), (cell, "calculon"): cell.job(*ONE_DIMENSION, *BEST),
+        jobs |= {(cell, "whole"): cell.job(("strategy.search.simulated", 1)), (cell, "rule"): cell.job(*ONE_DIMENSION, *WAYS["MG-wafer (a)"]), (cell, "calculon"): cell.job(*ONE_DIMENSION, *BEST),
                  (cell, "room"): cell.job(*SETS["none"], *FEW, *ROOM_FOR_ALL)}
         for again, setting in SETS.items():
             jobs[cell, ("all", again)] = cell.job(*setting, *FEW)
