@@ -39,7 +39,7 @@ Time rounded_share(Time whole, std::int64_t parts) { return parts > 0 ? (whole +
 const sim::SimulationResult* known(const Experiment& experiment, const Communicator& comm) {
   const sim::SimulationOptions own = simulation_options(experiment), of_searches;
   const bool is_alike = own.laws == of_searches.laws && own.fold == of_searches.fold && !own.record_timeline &&
-                        !own.record_memory && own.traffic_interval == 0;
+                        !own.record_memory && own.traffic_interval == 0 && !own.allow_oversubscription;
   const bool is_plan = experiment.fastest && experiment.fastest->program == experiment.plan.program;
   return is_alike && is_plan && comm.size() == 1 ? &experiment.fastest->result : nullptr;
 }

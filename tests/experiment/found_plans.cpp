@@ -65,6 +65,7 @@ TEST_CASE("found plans: another plan, and one that is to be simulated in another
   CHECK(takes() == 7);
   SECTION("with a timeline") { found->record.timeline = true; }
   SECTION("with memory over time") { found->record.memory_timeline = true; }
+  SECTION("where too little memory only warns") { found->simulation.allow_oversubscription = true; }
   SECTION("packet by packet") { found->simulation.laws = "none"; }
   SECTION("without a fold") { found->simulation.fold = sim::Folding::none; }
   SECTION("with another name in the timeline") { found->plan.program.labels.back() += "s"; }
