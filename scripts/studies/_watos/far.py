@@ -22,8 +22,10 @@ def own_bound(result):
 
 def explained(results):
     """A table of results by their names, of those that are far: what the bound of their own cut is over the least one, what they take over
-    that, and % of the iteration by where it goes."""
+    that, and % of the iteration by where it goes. In words where there are none."""
     lines = [(*name, plan_of(result), two(of_bound(result)), two(own_bound(result) / bound_of(result)), two(seconds(result) / own_bound(result)),
               *[f"{100 * result[f'mean_{what}_ps'] / result['iteration_time_ps']:.1f}" for what in WHERE])
              for name, result in results.items() if result and is_far(result)]
+    if not lines:
+        return "None."
     return table(("model", "sequences", "batch", "of", "plan", "reaches", "bound of its cut / least", "its time / that", *[f"{what.replace('_communication', '')} %" for what in WHERE]), lines)

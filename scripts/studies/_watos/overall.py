@@ -121,7 +121,8 @@ def sentences(rows, found):
     lines.append(("ours is first or equal against MG-wafer, whose plans are among ours", "all", f"{share(first, len(rows))}, first by over 0.5 % in {sum(value > 1.005 for value in least)}", first == len(rows)))
     again = [value for row in rows for value in [share_again(found, row)] if value is not None]
     within = sum(AGAIN[0] <= value <= AGAIN[1] for value in again)
-    lines.append(("recomputation, of MG-wafer's", f"{AGAIN[0]} to {AGAIN[1]} %", f"{min(again):.0f} to {max(again):.0f} %; within it {share(within, len(again))}", within == len(again)))
+    share_of = " to ".join(dict.fromkeys(f"{value:.0f}" for value in (min(again), max(again))))
+    lines.append(("recomputation, of MG-wafer's", f"{AGAIN[0]} to {AGAIN[1]} %", f"{share_of} %; within it {share(within, len(again))}", within == len(again)))
     small, large = (over_ours(found, "streamed weights", row) for row in batches(rows))
     lines.append(("gain over streaming, batch 64 before 512", "larger", f"{two(small)} and {two(large)}", small > large))
     short, long = (geomean(of) for of in by_length(rows, found))
