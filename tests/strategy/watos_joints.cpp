@@ -50,6 +50,13 @@ TEST_CASE("joints: links between wafers, and from and to a switch") {
   CHECK(Joints(meshes).between(0, 1).empty());
   CHECK(Joints(meshes).between(0, 2).size() == 2);  // to the switch and from it
 
+  // Links between planes have a bandwidth of their own: die 2 is above die 0.
+  const machine::Machine planes = program::machine_of(
+      "kind = \"torus-3d\"\ncolumns = 2\nrows = 1\nplanes = 2\nbandwidth = \"1 TB/s\"\nlatency = \"100 ns\"\n"
+      "plane_bandwidth = \"100 GB/s\"\n");
+  CHECK(Joints(planes).between(0, 1).empty());
+  CHECK(Joints(planes).between(0, 2).size() == 1);
+
   CHECK_FALSE(Joints(program::mesh_of(4, 1)).any());
 }
 

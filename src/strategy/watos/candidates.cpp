@@ -178,7 +178,8 @@ class Lister {
     Time best = never;
     for (const std::vector<std::uint16_t>& start : starts(one.plain.problem)) {
       NamedProblem balanced = Layers(question_, pricing_).at(cut, one.plain, start);
-      const Time time = predicted(balanced.problem, at_start(balanced.problem));
+      const bool fits = pool_too_small(balanced.problem).why.empty();
+      const Time time = fits ? predicted(balanced.problem, at_start(balanced.problem)) : never;
       if (time < best) one.named = std::move(balanced);
       best = std::min(best, time);
     }

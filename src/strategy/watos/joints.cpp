@@ -36,7 +36,7 @@ Time sums_of(const Problem& problem, const Solution& solution) {
   RingLoads loads;
   for (std::size_t stage = 0; stage < problem.count(); ++stage)
     loads.add_joints(replicas_of(problem, solution.places, stage), *over.joints);
-  return std::max(problem.shared, over.measured * loads.most() / over.rings);
+  return std::max(problem.shared, saturating_times(loads.most(), over.measured) / over.rings);
 }
 
 }  // namespace tessera::strategy::watos

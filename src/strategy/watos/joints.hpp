@@ -1,5 +1,5 @@
-// What joins the grids of a machine, wafers side by side or meshes round a switch, and what sums over the replicas take
-// there.
+// What joins the grids of a machine, wafers side by side, meshes round a switch or planes of a torus, and what sums
+// over the replicas take there.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,7 @@ class Joints {
  public:
   explicit Joints(const machine::Machine& machine) : machine_(&machine), routes_(machine.network) {}
 
-  /// Links of the planes of a torus in three dimensions are as fast as those in them: they join nothing.
-  [[nodiscard]] bool any() const { return machine_->grid.count > 1 && !machine_->grid.stacked; }
+  [[nodiscard]] bool any() const { return machine_->grid.count > 1; }
   [[nodiscard]] bool is_joint(machine::LinkId link) const;
   /// Those on the way from one die to another; none where both are on one grid.
   [[nodiscard]] const std::vector<machine::LinkId>& between(machine::NodeId from, machine::NodeId to) const;
@@ -60,8 +59,8 @@ class RingLoads {
   int most_ = 0;
 };
 
-/// ps of the sums over the replicas, all stages at once where they stand: as many times what one stage takes over a
-/// joint as its busiest link carries more of their rings, or what they take on one grid, whichever is longer.
+/// ps of the sums over the replicas, all stages at once where they stand: what one stage takes over a joint, times the
+/// rings of all stages on the busiest link of a joint over that stage's; at least what they take on one grid.
 [[nodiscard]] Time sums_of(const Problem& problem, const Solution& solution);
 
 }  // namespace tessera::strategy::watos

@@ -36,7 +36,7 @@ Cut cut_of(const Table& strategy, const Attachment& plan) {
   const auto* are_cut = tokens == nullptr ? nullptr : std::get_if<bool>(&tokens->content());
   if (cut.rows > 1)
     cut.carrier = Carrier::both_sides;
-  else if (are_cut != nullptr && !*are_cut)
+  else if (are_cut == nullptr || !*are_cut)
     cut.carrier = Carrier::whole_tokens;
   return cut;
 }

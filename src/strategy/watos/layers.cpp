@@ -53,8 +53,7 @@ NamedProblem Layers::at(const Cut& cut, const NamedProblem& plain, const std::ve
   if (layers == plain.layers) return found;
   std::optional<NamedProblem> balanced = with(cut, found, layers);
   if (!balanced) return found;
-  const bool fits = pool_too_small(balanced->problem).why.empty();
-  return fits || !pool_too_small(found.problem).why.empty() ? *std::move(balanced) : found;
+  return pool_too_small(balanced->problem).why.empty() ? *std::move(balanced) : found;
 }
 
 void Layers::move_by_time(Candidate& candidate) {

@@ -14,8 +14,8 @@ class Layers {
  public:
   Layers(const Question& question, Pricing& pricing) : question_(question), pricing_(pricing) {}
 
-  /// Of a cut whose stages start at those places: a slow one has fewer layers. As the other strategy deals them out
-  /// where others could not hold what it gives away, each its state or all together what they keep.
+  /// Of a cut whose stages start at those places: a slow one has fewer layers. Even, as strategy megatron deals them
+  /// out, where layers by time do not fit: a stage its state, or all stages the pool.
   [[nodiscard]] NamedProblem at(const Cut& cut, const NamedProblem& plain, const std::vector<std::uint16_t>& start);
 
   /// What a stage repeats makes it slower: layers go one by one from the slowest stage to the one that is the first to

@@ -40,7 +40,7 @@ class Joints;
 
 /// Sums over the replicas of one stage that cross what joins the grids of a machine.
 struct JointSums {
-  std::shared_ptr<const Joints> joints;  ///< null: the machine is one grid, or a stage has one replica
+  std::shared_ptr<const Joints> joints;  ///< null: what lives is on one grid, or a stage has one replica
   Time measured = 0;                     ///< ps of a stage by itself
   int rings = 1;                         ///< of that stage, on the busiest link of a joint
 };
@@ -57,7 +57,8 @@ struct Problem {
   Time per_mebibyte = 0;           ///< ps that a link between two dies takes for 1 MiB; 0: lending takes no time
   Time hop = 0;                    ///< ps that a message to a neighbouring stage takes
   std::vector<Time> update;        ///< ps behind the last micro-batch, by pace
-  Time shared = 0;                 ///< ps besides, for all stages alike: sums over replicas that are on one grid
+  Time shared = 0;                 ///< ps besides, for all stages alike: sums over replicas that are on one grid;
+                                   ///< 0 where no grid has places for all of a stage
   JointSums over_joints;           ///< and over those that are not
 
   [[nodiscard]] std::size_t count() const { return stages.size(); }

@@ -1,8 +1,7 @@
 #include "replica_sums.hpp"
 
 #include <algorithm>
-#include <tuple>
-#include <utility>
+#include <map>
 
 #include "tessera/machine/routes.hpp"
 
@@ -26,29 +25,46 @@ bool is_on_one_grid(const std::vector<const Place*>& places) {
   return std::ranges::all_of(places, [&](const Place* place) { return place->grid == places.front()->grid; });
 }
 
-/// Of the stages whose replicas are on one grid, or of all where none is, that whose rings share links most.
-Time on_one_grid(const PipelineProfile& profile, const Problem& problem, const Job& job, const Joints& joints,
-                 Pricing& pricing) {
+/// The first places on one grid that are as many as the replicas of a stage; none where no grid has so many.
+std::vector<const Place*> together(const Problem& problem) {
+  std::map<int, std::vector<const Place*>> by_grid;
+  for (const Place& place : problem.places) {
+    std::vector<const Place*>& own = by_grid[place.grid];
+    own.push_back(&place);
+    if (own.size() == problem.replicas) return own;
+  }
+  return {};
+}
+
+/// Of the stages that start on one grid that whose rings share links most; where none does, a stage that would.
+Time sums_on_one_grid(const PipelineProfile& profile, const Problem& problem, const Job& job, const Joints& joints,
+                      Pricing& pricing) {
   const machine::Routes routes(job.machine.network);
   const auto inside_grids = [&](machine::NodeId from, machine::NodeId to) {
     std::vector<machine::LinkId> links = routes.links(from, to);
     std::erase_if(links, [&](machine::LinkId link) { return joints.is_joint(link); });
     return links;
   };
-  RingLoads all;
-  std::size_t busiest = 0;
-  int most = 0;
-  bool stays = false;
-  for (std::size_t stage = 0; stage < problem.count(); ++stage) {
-    const std::vector<const Place*> places = replicas_of(problem, problem.start, stage);
+  const auto rings_at = [&](const std::vector<const Place*>& places) {
     RingLoads own;
     own.add(places, inside_grids);
+    return own.most();
+  };
+  RingLoads all;
+  std::size_t busiest = 0;
+  std::vector<const Place*> measured;
+  for (std::size_t stage = 0; stage < problem.count(); ++stage) {
+    const std::vector<const Place*> places = replicas_of(problem, problem.start, stage);
     all.add(places, inside_grids);
-    if (std::pair(is_on_one_grid(places), own.most()) <= std::pair(stays, most)) continue;
-    std::tie(stays, most, busiest) = std::tuple(is_on_one_grid(places), own.most(), stage);
+    if (!is_on_one_grid(places) || (!measured.empty() && rings_at(places) <= rings_at(measured))) continue;
+    measured = places;
+    busiest = stage;
   }
-  const Time time = alone(profile, busiest, replicas_of(problem, problem.start, busiest), pricing);
-  return most == 0 ? time : time * all.most() / most;
+  if (measured.empty()) measured = together(problem);
+  if (measured.empty()) return 0;
+  const Time time = alone(profile, busiest, measured, pricing);
+  const int most = rings_at(measured);
+  return most == 0 ? time : saturating_times(std::max(all.most(), most), time) / most;
 }
 
 /// Of a stage that starts on several grids, or of the first one with its last replica on another grid.
@@ -79,7 +95,7 @@ Work inside_replicas(const Work& update, std::size_t tensor) {
 void price_sums(const PipelineProfile& profile, const Job& job, const std::shared_ptr<const Joints>& joints,
                 Pricing& pricing, Problem& problem) {
   if (problem.replicas < 2) return;
-  problem.shared = on_one_grid(profile, problem, job, *joints, pricing);
+  problem.shared = sums_on_one_grid(profile, problem, job, *joints, pricing);
   if (joints->any()) problem.over_joints = over_joints(profile, problem, joints, pricing);
 }
 
