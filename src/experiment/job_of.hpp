@@ -7,8 +7,8 @@
 
 namespace tessera::experiment {
 
-/// A job, and what of it nobody else has. The experiment, `comm` and `memo` outlive it, and so does `fastest`: of what
-/// this rank simulates alone, if somebody wants to know.
+/// A job, and what of it nobody else has. The experiment, `comm`, `memo` and `fastest` outlive it.
+/// `fastest`: what takes the fastest plan that this rank simulates alone; null: nobody wants it.
 class JobOf {
  public:
   JobOf(const Experiment& experiment, Communicator& comm, program::search::Memo& memo, const SearchOptions& options,

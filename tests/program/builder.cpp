@@ -57,10 +57,17 @@ TEST_CASE("collectives are the same by what their protocols say, wherever these 
   CHECK_FALSE(one == other);
   other.protocols = nullptr;
   CHECK_FALSE(one == other);
-  // The third of a list of a program's own need not be the third of the built-in ones.
-  const AlgorithmList own;
+  // The built-in ones stand first in every list: of these the index says it all, of one behind them it does not.
+  const AlgorithmList& built_in = list_of({});
+  AlgorithmList first = built_in, second = built_in;
+  first.push_back(built_in.front());
+  second.push_back(built_in.back());
   one.protocols = nullptr;
-  other.algorithm = AlgorithmId(one.algorithm.index, own);
+  one.algorithm = AlgorithmId(0, first);
+  CHECK(one == other);
+  const auto behind = static_cast<std::uint32_t>(built_in.size());
+  one.algorithm = AlgorithmId(behind, first);
+  other.algorithm = AlgorithmId(behind, second);
   CHECK_FALSE(one == other);
 }
 

@@ -1,4 +1,4 @@
-"""What the systems of figures 23 and 24(a) share: how far their searches go, their rivals, and how times are shown."""
+"""What the systems of figures 23 and 24(a) share: their rivals, and how times are shown."""
 
 from _parts import seconds, two
 

@@ -100,10 +100,10 @@ class SimulatorEvaluator final : public program::Evaluator {
   [[nodiscard]] int most_ranks() const override { return static_cast<int>(machine_.devices()); }
 
  private:
-  using Simulated = std::function<void(const program::Program&, SimulationResult)>;
+  using Listener = std::function<void(const program::Program&, SimulationResult)>;
 
   program::Evaluation evaluated(const program::Program& program, program::Fidelity fidelity, Communicator& team,
-                                const Simulated& simulated) {
+                                const Listener& simulated) {
     try {
       if (fidelity == program::Fidelity::simulated) {
         options_.is_checked = is_checked(program);
@@ -131,7 +131,7 @@ class SimulatorEvaluator final : public program::Evaluator {
   LeastTimes least_;
   std::unordered_set<std::uint64_t> checked_;  // by key_of()
   SimulationOptions options_;
-  Simulated simulated_;  // may be empty
+  Listener simulated_;  // may be empty
 };
 
 }  // namespace
