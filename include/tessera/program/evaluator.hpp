@@ -92,7 +92,7 @@ class Evaluator {
   /// `team`: the ranks that evaluate it together; all of them have the same result. At most most_ranks().
   [[nodiscard]] virtual Evaluation evaluate(const Program& program, Fidelity fidelity, Communicator& team) = 0;
   /// The same of a program that may become the plan, so that what came out of it may be kept.
-  [[nodiscard]] virtual Evaluation candidate(const Program& program, Fidelity fidelity, Communicator& team) {
+  [[nodiscard]] virtual Evaluation evaluate_candidate(const Program& program, Fidelity fidelity, Communicator& team) {
     return evaluate(program, fidelity, team);
   }
   /// That one simulation can be spread over.

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from _parts import seconds, two
 from tessera_analysis.bars import Row
 
-from .jobs import SEARCHED
+from .jobs import ONE_FOR_CERTAIN, SEARCHED
 
 MODELS = {"Llama2-30B": "llama2-30b", "Llama3-70B": "llama3-70b", "GShard-137B": "gshard-137b", "GPT-175B": "gpt3-175b"}
 LARGEST = "GPT-175B"  # the one that also has a batch of 512
 POINTS = ((2048, 1), (4096, 2), (2048, 4))  # tokens of a sequence, sequences of a micro-batch
-FEW = (("strategy.search.candidates", 4), ("strategy.search.simulated", 1))  # which may strike out the others by their bounds
+FEW = (("strategy.search.candidates", 4), *ONE_FOR_CERTAIN)
 WAYS = {"WATOS": FEW, "MG-wafer (a)": (("strategy.search.take", "megatron-rule"),), "MG-wafer (b)": (("strategy.search.take", "megatron-best"),)}
 NOTHING_AGAIN = (*FEW, ("strategy.recomputation", "none"))
 
@@ -37,7 +37,7 @@ class Cell:
 
 def one_plan(step):
     """Of a search up to that step: one cut that goes on and one plan that is simulated, without Megatron's."""
-    return (("strategy.search.step", step), ("strategy.search.candidates", 1), ("strategy.search.simulated", 1), ("strategy.search.rivals", "false"))
+    return (("strategy.search.step", step), ("strategy.search.candidates", 1), *ONE_FOR_CERTAIN, ("strategy.search.rivals", "false"))
 
 
 def cells():

@@ -10,6 +10,7 @@ def placed(*tiles, order="cycle", path="serpentine-columns"):
 
 
 SEARCHED = "watos/gpt-175b.toml"  # what the search is tried on
+ONE_FOR_CERTAIN = (("strategy.search.simulated", 1),)  # of the others those that its time does not strike out by their bounds
 BOTH_WAYS = tuple((f"collectives.{kind}", "bidirectional-ring") for kind in ("all_reduce", "reduce_scatter", "all_gather"))
 ROOM_FOR_ALL = (("machine.device.memory_capacity", "1 TB"),)  # to see what a plan would take if memory cost nothing
 

@@ -6,14 +6,14 @@ from _parts import Outcome, three
 from _runs import table
 from tessera_analysis import watos_figures
 
-from .jobs import SEARCHED, cut
+from .jobs import ONE_FOR_CERTAIN, SEARCHED, cut
 
 OMEGAS = (0.0, 0.1, 0.3, 0.5, 0.7, 1.0)
 SEEDS = 10
 FITNESSES = ("product", "time")
 PS = 1e12
 GENERATIONS = (1, 10, 30, 100)
-ONE = (*cut(4, 14), ("strategy.search.rivals", "false"), ("strategy.search.candidates", 1), ("strategy.search.simulated", 1))  # one candidate that needs loans
+ONE = (*cut(4, 14), ("strategy.search.rivals", "false"), ("strategy.search.candidates", 1), *ONE_FOR_CERTAIN)  # one candidate that needs loans
 
 
 def study(simulator):

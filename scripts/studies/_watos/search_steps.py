@@ -5,11 +5,11 @@ from _runs import table
 from tessera_analysis import watos_figures
 
 from .cells import performances
-from .jobs import SEARCHED, cut
+from .jobs import ONE_FOR_CERTAIN, SEARCHED, cut
 
 MODELS = {"Llama2-30B": "llama2-30b", "Llama3-70B": "llama3-70b", "Mixtral 8x7B": "mixtral-8x7b", "GPT-175B": "gpt3-175b"}
 BY_SIZE = ("Llama2-30B", "Mixtral 8x7B", "Llama3-70B", "GPT-175B")
-ALONE = (("strategy.search.rivals", "false"), ("strategy.search.simulated", 1))  # which may strike out the others by their bounds
+ALONE = (("strategy.search.rivals", "false"), *ONE_FOR_CERTAIN)
 STEPS = {"TP 8, PP 7": (*cut(8, 7), ("strategy.search.step", "scheduler")), "+ scheduler": (("strategy.search.step", "scheduler"),),
          "+ R": (("strategy.search.step", "recomputation"),), "+ M": (("strategy.search.step", "memory"),), "+ GA": (("strategy.search.step", "genetic"),)}
 BASELINE = next(iter(STEPS))

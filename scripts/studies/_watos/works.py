@@ -6,7 +6,7 @@ from tessera_analysis import watos_figures
 
 from . import generation, works_plans
 from .cells import WAYS, Cell, performance_of
-from .jobs import ROOM_FOR_ALL
+from .jobs import ONE_FOR_CERTAIN, ROOM_FOR_ALL
 from .works_plans import BEST, FEW, ONE_DIMENSION, SETS, TOPOLOGIES
 
 CELLS = tuple(Cell(model, 4096, 2, 64) for model in ("GPT-175B", "Llama3-70B", "Llama2-30B"))
@@ -36,7 +36,7 @@ def first_runs(simulator, served):
     """Searches that wait for no other, by cell and key."""
     jobs = {}
     for cell in CELLS:
-        jobs |= {(cell, "whole"): cell.job(("strategy.search.simulated", 1)), (cell, "rule"): cell.job(*ONE_DIMENSION, *WAYS["MG-wafer (a)"]), (cell, "calculon"): cell.job(*ONE_DIMENSION, *BEST),
+        jobs |= {(cell, "whole"): cell.job(*ONE_FOR_CERTAIN), (cell, "rule"): cell.job(*ONE_DIMENSION, *WAYS["MG-wafer (a)"]), (cell, "calculon"): cell.job(*ONE_DIMENSION, *BEST),
                  (cell, "room"): cell.job(*SETS["none"], *FEW, *ROOM_FOR_ALL)}
         for again, setting in SETS.items():
             jobs[cell, ("all", again)] = cell.job(*setting, *FEW)

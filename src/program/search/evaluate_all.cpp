@@ -158,7 +158,8 @@ Done Evaluations::evaluate(const std::vector<Task>& tasks, const std::function<P
       const std::int64_t heard = hooks_.interrupted && hooks_.interrupted() ? 2 : is_over() ? 1 : 0;
       const std::int64_t end = own_team->max(heard);
       if (end == 2) throw_interrupted();
-      Evaluation found = end == 1 ? cut_off_at(0) : evaluator_->candidate(make(task.candidate), fidelity, *own_team);
+      Evaluation found =
+          end == 1 ? cut_off_at(0) : evaluator_->evaluate_candidate(make(task.candidate), fidelity, *own_team);
       if (!speaks) continue;
       if (found.cut_off) {
         done.cut_off.push_back({task.key, found.time});

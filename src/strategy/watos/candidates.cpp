@@ -183,8 +183,8 @@ class Lister {
       if (time < best) one.named = std::move(balanced);
       best = std::min(best, time);
     }
-    price_sums(profile, job_, joints_, pricing_, one.plain.problem);
-    price_sums(profile, job_, joints_, pricing_, one.named.problem);
+    price_sums(profile, joints_, pricing_, one.plain.problem);
+    price_sums(profile, joints_, pricing_, one.named.problem);
     const Verdict out = pool_too_small(one.named.problem);
     one.pruned = out.why;
     one.missing = out.missing;

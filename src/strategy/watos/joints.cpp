@@ -22,6 +22,12 @@ const std::vector<machine::LinkId>& Joints::between(machine::NodeId from, machin
   return found->second;
 }
 
+std::vector<machine::LinkId> Joints::inside(machine::NodeId from, machine::NodeId to) const {
+  std::vector<machine::LinkId> links = routes_.links(from, to);
+  std::erase_if(links, [&](machine::LinkId link) { return is_joint(link); });
+  return links;
+}
+
 std::vector<const Place*> replicas_of(const Problem& problem, const std::vector<std::uint16_t>& places,
                                       std::size_t stage) {
   std::vector<const Place*> found;

@@ -20,6 +20,8 @@ class Joints {
   [[nodiscard]] bool is_joint(machine::LinkId link) const;
   /// Those on the way from one die to another; none where both are on one grid.
   [[nodiscard]] const std::vector<machine::LinkId>& between(machine::NodeId from, machine::NodeId to) const;
+  /// The others on that way.
+  [[nodiscard]] std::vector<machine::LinkId> inside(machine::NodeId from, machine::NodeId to) const;
 
  private:
   [[nodiscard]] bool on_one_grid(machine::NodeId one, machine::NodeId other) const;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "tessera/machine/routes.hpp"
-
 namespace tessera::strategy::watos {
 namespace {
 
@@ -37,14 +35,8 @@ std::vector<const Place*> together(const Problem& problem) {
 }
 
 /// Of the stages that start on one grid that whose rings share links most; where none does, a stage that would.
-Time sums_on_one_grid(const PipelineProfile& profile, const Problem& problem, const Job& job, const Joints& joints,
-                      Pricing& pricing) {
-  const machine::Routes routes(job.machine.network);
-  const auto inside_grids = [&](machine::NodeId from, machine::NodeId to) {
-    std::vector<machine::LinkId> links = routes.links(from, to);
-    std::erase_if(links, [&](machine::LinkId link) { return joints.is_joint(link); });
-    return links;
-  };
+Time sums_on_one_grid(const PipelineProfile& profile, const Problem& problem, const Joints& joints, Pricing& pricing) {
+  const auto inside_grids = [&](machine::NodeId from, machine::NodeId to) { return joints.inside(from, to); };
   const auto rings_at = [&](const std::vector<const Place*>& places) {
     RingLoads own;
     own.add(places, inside_grids);
@@ -52,18 +44,24 @@ Time sums_on_one_grid(const PipelineProfile& profile, const Problem& problem, co
   };
   RingLoads all;
   std::size_t busiest = 0;
+  int most = 0;
   std::vector<const Place*> measured;
   for (std::size_t stage = 0; stage < problem.count(); ++stage) {
     const std::vector<const Place*> places = replicas_of(problem, problem.start, stage);
     all.add(places, inside_grids);
-    if (!is_on_one_grid(places) || (!measured.empty() && rings_at(places) <= rings_at(measured))) continue;
+    if (!is_on_one_grid(places)) continue;
+    const int rings = rings_at(places);
+    if (!measured.empty() && rings <= most) continue;
     measured = places;
+    most = rings;
     busiest = stage;
   }
-  if (measured.empty()) measured = together(problem);
-  if (measured.empty()) return 0;
+  if (measured.empty()) {
+    measured = together(problem);
+    if (measured.empty()) return 0;
+    most = rings_at(measured);
+  }
   const Time time = alone(profile, busiest, measured, pricing);
-  const int most = rings_at(measured);
   return most == 0 ? time : saturating_times(std::max(all.most(), most), time) / most;
 }
 
@@ -92,10 +90,10 @@ Work inside_replicas(const Work& update, std::size_t tensor) {
   return found;
 }
 
-void price_sums(const PipelineProfile& profile, const Job& job, const std::shared_ptr<const Joints>& joints,
-                Pricing& pricing, Problem& problem) {
+void price_sums(const PipelineProfile& profile, const std::shared_ptr<const Joints>& joints, Pricing& pricing,
+                Problem& problem) {
   if (problem.replicas < 2) return;
-  problem.shared = sums_on_one_grid(profile, problem, job, *joints, pricing);
+  problem.shared = sums_on_one_grid(profile, problem, *joints, pricing);
   if (joints->any()) problem.over_joints = over_joints(profile, problem, joints, pricing);
 }
 

@@ -65,8 +65,8 @@ class SimulatorEvaluator final : public program::Evaluator {
     return evaluated(program, fidelity, team, {});
   }
 
-  program::Evaluation candidate(const program::Program& program, program::Fidelity fidelity,
-                                Communicator& team) override {
+  program::Evaluation evaluate_candidate(const program::Program& program, program::Fidelity fidelity,
+                                         Communicator& team) override {
     return evaluated(program, fidelity, team, simulated_);
   }
 
